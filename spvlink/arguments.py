@@ -120,6 +120,8 @@ interfaces that are frozen:
 
 trust:
   --no-validate           do not run spirv-val on the output
+  --verify                prove that the result does the same, as spvlink verify does; a
+                          result that is another pipeline does not go out
   --strict                end with an error if the pipeline passes through unchanged, or if
                           `spvlink check` would report an error between its stages
 

@@ -9,20 +9,7 @@ from __future__ import annotations
 import pytest
 
 from spvlink.draw import compare, draw, draw_covering, messages, mismatches
-from spvlink.draw.words import OP_DECORATE, Words
-from tests.support.chain_breakage import (
-    CASES,
-    COMPONENT,
-    LOCATION,
-    PATCH,
-    PER_PRIMITIVE,
-    Case,
-    Edit,
-    assign,
-    broken,
-    built,
-    lose,
-)
+from tests.support.chain_breakage import CASES, ONE_SIDED, Case, broken, built
 from tests.support.chain_sources import CHAINS
 
 # glslang declares the shading rate with every block of per-primitive built-ins, used or not.
@@ -30,21 +17,6 @@ SHADING_RATE = {
     "VUID-VkShaderModuleCreateInfo-pCode-01091",
     "VUID-VkShaderModuleCreateInfo-pCode-04147",
 }
-
-
-def gain(name: str, decoration: int) -> Edit:
-    def edit(words: Words) -> None:
-        place = words.decoration(name, LOCATION)
-        words.insert_before(place, [OP_DECORATE, place[1], decoration])
-
-    return edit
-
-
-def mixed_location(words: Words) -> None:
-    """The flat scalar goes behind the smooth vec3."""
-    place = words.decoration("e_flat", LOCATION)
-    place[3] = 0
-    words.insert_before(place, [OP_DECORATE, place[1], COMPONENT, 3])
 
 
 @pytest.mark.parametrize("chain", CHAINS)
@@ -64,20 +36,6 @@ def test_is_caught(case: Case) -> None:
     difference = compare(original, draw(planted, scene))
     assert difference, f"{case.name}: not caught"
     assert case.seen_in in str(difference), str(difference)
-
-
-ONE_SIDED = [
-    Case("lost Patch", "tessellation", "tese", lose("p_tint", PATCH)),
-    Case("lost PerPrimitive", "mesh", "frag", lose("m_tint", PER_PRIMITIVE)),
-    Case("gained PerPrimitive", "mesh", "mesh", gain("m_uv", PER_PRIMITIVE)),
-    Case("Location nobody writes", "tessellation", "tese", assign("c_uv", LOCATION, 11)),
-    Case("Location nobody writes behind a geometry shader", "geometry", "frag",
-         assign("g_normal", LOCATION, 9)),
-    Case("other type", "geometry", "vert", edit=None,
-         text=("out ivec2 v_kind", "out uvec2 v_kind")),
-    Case("two values in one place", "tessellation", "tesc", assign("c_next", LOCATION, 0)),
-    Case("two qualifiers in one Location", "tessellation", "frag", edit=mixed_location),
-]  # fmt: skip
 
 
 @pytest.mark.parametrize("case", ONE_SIDED, ids=lambda case: case.name.replace(" ", "-"))

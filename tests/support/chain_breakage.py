@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from spvlink.draw.words import Words
+from spvlink.draw.words import OP_DECORATE, Words
 from tests.render.glsl import compile_glsl
 from tests.support.chain_sources import CHAINS
 
@@ -181,3 +181,33 @@ def broken(case: Case) -> list[bytes]:
             code = words.encode()
         codes.append(code)
     return codes
+
+
+def gain(name: str, decoration: int) -> Edit:
+    def edit(words: Words) -> None:
+        place = words.decoration(name, LOCATION)
+        words.insert_before(place, [OP_DECORATE, place[1], decoration])
+
+    return edit
+
+
+def mixed_location(words: Words) -> None:
+    """The flat scalar goes behind the smooth vec3."""
+    place = words.decoration("e_flat", LOCATION)
+    place[3] = 0
+    words.insert_before(place, [OP_DECORATE, place[1], COMPONENT, 3])
+
+
+# Edits of one side only: what a driver makes of these pipelines is undefined.
+ONE_SIDED = [
+    Case("lost Patch", "tessellation", "tese", lose("p_tint", PATCH)),
+    Case("lost PerPrimitive", "mesh", "frag", lose("m_tint", PER_PRIMITIVE)),
+    Case("gained PerPrimitive", "mesh", "mesh", gain("m_uv", PER_PRIMITIVE)),
+    Case("Location nobody writes", "tessellation", "tese", assign("c_uv", LOCATION, 11)),
+    Case("Location nobody writes behind a geometry shader", "geometry", "frag",
+         assign("g_normal", LOCATION, 9)),
+    Case("other type", "geometry", "vert", edit=None,
+         text=("out ivec2 v_kind", "out uvec2 v_kind")),
+    Case("two values in one place", "tessellation", "tesc", assign("c_next", LOCATION, 0)),
+    Case("two qualifiers in one Location", "tessellation", "frag", edit=mixed_location),
+]  # fmt: skip

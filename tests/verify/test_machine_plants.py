@@ -8,13 +8,12 @@ import spvlink
 from spvlink.pipeline import Source
 from spvlink.verify.machine.execute import execute
 from spvlink.verify.verdict import EQUAL, UNEQUAL, Verdict
-from tests.pipelines import test_chain_miscompiles, test_miscompiles
-from tests.render.words import compile_glsl
-from tests.support import chain_breakage
+from tests.render.glsl import compile_glsl
+from tests.support import chain_breakage, miscompiles
 
 # Only rounding differs: the default may do so.
 ROUNDING = {"wrong constant, one ULP", "reassociated sum"}
-CHAINS = [*chain_breakage.CASES, *test_chain_miscompiles.ONE_SIDED]
+CHAINS = [*chain_breakage.CASES, *chain_breakage.ONE_SIDED]
 
 
 def judged(before: list[bytes], after: list[bytes], exact: bool) -> Verdict:
@@ -22,10 +21,10 @@ def judged(before: list[bytes], after: list[bytes], exact: bool) -> Verdict:
     return execute([Source(c) for c in before], [Source(c) for c in after], options)
 
 
-@pytest.mark.parametrize("case", test_miscompiles.CASES, ids=lambda c: c.name.replace(" ", "-"))
-def test_a_planted_mistake_of_a_pair_is_convicted(case: test_miscompiles.Case) -> None:
+@pytest.mark.parametrize("case", miscompiles.CASES, ids=lambda c: c.name.replace(" ", "-"))
+def test_a_planted_mistake_of_a_pair_is_convicted(case: miscompiles.Case) -> None:
     codes = [compile_glsl("vert", case.sources[0]), compile_glsl("frag", case.sources[1])]
-    planted = test_miscompiles.broken(case, codes)
+    planted = miscompiles.broken(case, codes)
     for exact in (True, False):
         assert judged(codes, codes, exact).outcome == EQUAL
         expected = EQUAL if not exact and case.name in ROUNDING else UNEQUAL

@@ -18,8 +18,8 @@ from spvlink.options import Options
 from spvlink.pipeline import Source
 from spvlink.verify.paper.prove import prove
 from spvlink.verify.verdict import EQUAL, Verdict
-from tests.pipelines import test_miscompiles as pairs
 from tests.support import chain_breakage as chains
+from tests.support import miscompiles as pairs
 from tests.support.chains import build
 from tests.support.samples import compile_glsl
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterator
 
 
-class Flow:
+class BlockOrder:
     """The order of a function's blocks, and which values are used outside of their block in a
     loop: what an invocation had there when it left must stay."""
 

@@ -11,14 +11,14 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import ENTRY_POINTS, EXECUTION_MODES, Function, Inst, Module, string_of
 from spvlink.pipeline import STAGES, Source
-from spvlink.verify.machine.values import Unsupported
+from spvlink.verify.machine.values import NotInterpreted
 
 Notes = dict[int, tuple[int, ...]]
 DECORATES: Final = frozenset((ops.OpDecorate, ops.OpDecorateId, ops.OpDecorateString))
 MEMBER_DECORATES: Final = frozenset((ops.OpMemberDecorate, ops.OpMemberDecorateString))
 
 
-class Stage:
+class MachineStage:
     """A module with its entry point, and what is declared of its ids."""
 
     def __init__(self, module: Module, entry: Inst, source: Source) -> None:
@@ -49,7 +49,7 @@ class Stage:
             key = note.args[0], note.imm[0]
             self.members.setdefault(key, {})[note.imm[1]] = note.imm[2:]
         elif note.op != ops.OpDecorationGroup:
-            raise Unsupported("groups of decorations", self.name, repr(note))
+            raise NotInterpreted("groups of decorations", self.name, repr(note))
 
     def find(self, of: Inst, decoration: int) -> int | None:
         """The first word of a decoration (0 if it has none), or None."""
@@ -76,29 +76,29 @@ def entry_of(module: Module, source: Source) -> Inst:
         if not source.stage or STAGES.get(entry.imm[0]) == source.stage
     ]
     if len(found) != 1:
-        raise Unsupported(f"{len(found)} entry points where one is meant")
+        raise NotInterpreted(f"{len(found)} entry points where one is meant")
     if found[0].imm[0] not in STAGES:
-        raise Unsupported("a stage that is not interpreted")
+        raise NotInterpreted("a stage that is not interpreted")
     return found[0]
 
 
-def stages_of(sources: list[Source]) -> list[Stage]:
+def stages_of(sources: list[Source]) -> list[MachineStage]:
     """The stages of a pipeline in its order."""
     from spvlink.binary.decode import decode
 
-    found: list[Stage] = []
+    found: list[MachineStage] = []
     for source in sources:
         try:
             module = decode(source.data)
         except SpvlinkError as error:
-            raise Unsupported(f"a module that cannot be read: {error}") from error
-        found.append(Stage(module, entry_of(module, source), source))
+            raise NotInterpreted(f"a module that cannot be read: {error}") from error
+        found.append(MachineStage(module, entry_of(module, source), source))
     order = list(STAGES)
     found.sort(key=lambda stage: order.index(stage.model))
     return found
 
 
-class Leaf:
+class DeclaredLeaf:
     """One scalar of an interface variable: where it is in the value, and its place."""
 
     __slots__ = ("component", "location", "path", "type")
@@ -121,33 +121,35 @@ def locations_in(type: Inst) -> int:
     return 1
 
 
-def leaves(stage: Stage, type: Inst, location: int, component: int) -> Iterator[Leaf]:
+def leaves(
+    stage: MachineStage, type: Inst, location: int, component: int
+) -> Iterator[DeclaredLeaf]:
     """The scalars of a type that begins at a Location."""
     if types.is_scalar(type):
-        yield Leaf((), type, location, component)
+        yield DeclaredLeaf((), type, location, component)
     elif type.op == ops.OpTypeVector:
         step = 2 if type.args[0].imm[0] == 64 else 1
         for n in range(type.imm[0]):
             at = component + n * step
-            yield Leaf((n,), type.args[0], location + at // 4, at % 4)
+            yield DeclaredLeaf((n,), type.args[0], location + at // 4, at % 4)
     elif type.op == ops.OpTypeStruct:
         for n, part in enumerate(type.args):
             own = stage.member(type, n, enums.Decoration_Location)
             at = location if own is None else own
             lane = stage.member(type, n, enums.Decoration_Component) or 0
             for leaf in leaves(stage, part, at, lane):
-                yield Leaf((n, *leaf.path), leaf.type, leaf.location, leaf.component)
+                yield DeclaredLeaf((n, *leaf.path), leaf.type, leaf.location, leaf.component)
             location = at + locations_in(part)
     elif types.is_composite(type):
         size = locations_in(type.args[0])
         for n in range(types.size_of(type)):
             for leaf in leaves(stage, type.args[0], location + n * size, component):
-                yield Leaf((n, *leaf.path), leaf.type, leaf.location, leaf.component)
+                yield DeclaredLeaf((n, *leaf.path), leaf.type, leaf.location, leaf.component)
     else:
-        raise Unsupported("an interface variable of this type", stage.name, repr(type))
+        raise NotInterpreted("an interface variable of this type", stage.name, repr(type))
 
 
-def builtins_in(stage: Stage, type: Inst) -> dict[int, int]:
+def builtins_in(stage: MachineStage, type: Inst) -> dict[int, int]:
     """The members of a block that are built-ins: member -> built-in."""
     found: dict[int, int] = {}
     if type.op == ops.OpTypeStruct:

@@ -1,7 +1,7 @@
 """Runs an entry point for a batch of invocations at once.
 
 ``Machine`` is one stage that runs; ``Frame`` one call of a function in it. What each instruction
-does is in ``HANDLERS``, which other modules fill; what is not there gives ``Unsupported``.
+does is in ``HANDLERS``, which other modules fill; what is not there gives ``NotInterpreted``.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Block, Function, Inst, name_of_set, says_nothing
-from spvlink.verify.machine.control import Flow
-from spvlink.verify.machine.declared import Stage
-from spvlink.verify.machine.memory import Entry, Pointer, Slot
-from spvlink.verify.machine.values import Array, Endless, Kinds, Unsupported, V, Value, merged
+from spvlink.verify.machine.control import BlockOrder
+from spvlink.verify.machine.declared import MachineStage
+from spvlink.verify.machine.memory import MemoryEntry, MemoryPointer, MemorySlot
+from spvlink.verify.machine.values import Array, Endless, Kinds, NotInterpreted, V, Value, merged
 from spvlink.verify.machine.world import World, resource_of
 
 MOST_STEPS: Final = 20_000  # blocks that a run may take
@@ -30,7 +30,7 @@ class Frame:
 
     __slots__ = ("flow", "full", "mask", "pending", "result", "values")
 
-    def __init__(self, flow: Flow, values: dict[Inst, Value]) -> None:
+    def __init__(self, flow: BlockOrder, values: dict[Inst, Value]) -> None:
         self.flow = flow
         self.values = values
         self.mask: Array = np.zeros(0, dtype=bool)
@@ -46,7 +46,9 @@ HANDLERS: Final[dict[int, Handler]] = {}
 class Machine:
     """One stage that runs ``count`` invocations. ``groups``: the workgroup or patch of each."""
 
-    def __init__(self, stage: Stage, world: World, count: int, groups: Array | None = None) -> None:
+    def __init__(
+        self, stage: MachineStage, world: World, count: int, groups: Array | None = None
+    ) -> None:
         self.stage = stage
         self.world = world
         self.kinds = Kinds(world.loose)
@@ -58,16 +60,16 @@ class Machine:
         self.discarded = np.zeros(count, dtype=bool)
         self.wild = np.zeros(count, dtype=bool)  # went where an undefined value sent them
         self.quads = False
-        self.log: list[Entry] = []
-        self.slots: dict[Inst, Slot] = {}
+        self.log: list[MemoryEntry] = []
+        self.slots: dict[Inst, MemorySlot] = {}
         self.base: dict[Inst, Value] = {}
-        self.flows: dict[Function, Flow] = {}
+        self.flows: dict[Function, BlockOrder] = {}
         self.steps = 0
         self.depth = 0
         self.on_emit: Callable[[int, Array, bool], None] | None = None
         self.on_tasks: Callable[[Frame, Inst], None] | None = None
         self.on_outputs: Callable[[Frame, Inst], None] | None = None
-        self.on_interpolate: Callable[[Pointer, int, Value, Array], Value] | None = None
+        self.on_interpolate: Callable[[MemoryPointer, int, Value, Array], Value] | None = None
         self.declare()
 
     # -- what is at module scope -------------------------------------------------------------------
@@ -86,7 +88,7 @@ class Machine:
         if storage in _RESOURCES:
             return resource_of(self.stage, self.world, inst)
         if storage == enums.StorageClass_Input:
-            slot = Slot(None, "input")
+            slot = MemorySlot(None, "input")
         else:
             tree = self.kinds.filled(type, True)
             if inst.args:
@@ -94,9 +96,9 @@ class Machine:
             shared = storage in _SHARED or (
                 storage == enums.StorageClass_Output and self.groups is not None
             )
-            slot = Slot(tree, "", self.groups if shared else None)
+            slot = MemorySlot(tree, "", self.groups if shared else None)
         self.slots[inst] = slot
-        return Pointer(slot, (), type)
+        return MemoryPointer(slot, (), type)
 
     def constant(self, inst: Inst) -> Value:
         op, type = inst.op, inst.type
@@ -121,12 +123,12 @@ class Machine:
             frame = Frame(_NO_FLOW, self.base)
             frame.mask, frame.full = np.ones(1, dtype=bool), True
             return self.handled(frame, made)
-        raise Unsupported("a constant of this kind", self.stage.name, repr(inst))
+        raise NotInterpreted("a constant of this kind", self.stage.name, repr(inst))
 
     def handled(self, frame: Frame, inst: Inst) -> Value:
         handler = HANDLERS.get(inst.op)
         if handler is None:
-            raise Unsupported(f"{ops.NAMES[inst.op]} is not interpreted", self.stage.name)
+            raise NotInterpreted(f"{ops.NAMES[inst.op]} is not interpreted", self.stage.name)
         return handler(self, frame, inst)
 
     # -- running -----------------------------------------------------------------------------------
@@ -135,17 +137,17 @@ class Machine:
         with np.errstate(all="ignore"):
             try:
                 self.call(self.stage.function, [], np.ones(self.count, dtype=bool))
-            except Unsupported as error:
+            except NotInterpreted as error:
                 error.stage = error.stage or self.stage.name
                 raise
 
     def call(self, function: Function, given: list[Value], mask: Array) -> Value:
         self.depth += 1
         if self.depth > MOST_CALLS:
-            raise Unsupported("calls too deep", self.stage.name)
+            raise NotInterpreted("calls too deep", self.stage.name)
         flow = self.flows.get(function)
         if flow is None:
-            flow = self.flows[function] = Flow(function)
+            flow = self.flows[function] = BlockOrder(function)
         frame = Frame(flow, dict(self.base))
         frame.values.update(zip(function.params, given, strict=True))
         frame.pending[function.blocks[0]] = mask
@@ -168,7 +170,7 @@ class Machine:
             handler = HANDLERS.get(inst.op)
             if handler is None:
                 name = ops.NAMES[inst.op]
-                raise Unsupported(f"{name} is not interpreted", self.stage.name, repr(inst))
+                raise NotInterpreted(f"{name} is not interpreted", self.stage.name, repr(inst))
             value = handler(self, frame, inst)
             if value is not None:
                 if inst in lasting and inst in values and not frame.full:
@@ -201,7 +203,7 @@ class Machine:
             elif op == ops.OpEmitMeshTasksEXT and self.on_tasks is not None:
                 self.on_tasks(frame, end)
         elif op != ops.OpReturn:
-            raise Unsupported(f"{ops.NAMES[op]} is not interpreted", self.stage.name)
+            raise NotInterpreted(f"{ops.NAMES[op]} is not interpreted", self.stage.name)
 
     def undefined_way(self, chosen: V, mask: Array) -> None:
         if chosen.u is not None:
@@ -243,8 +245,8 @@ class Machine:
         """Those whose stores count."""
         return frame.mask & ~self.helper if self.quads else frame.mask
 
-    def refuse(self, why: str, inst: Inst) -> Unsupported:
-        return Unsupported(why, self.stage.name, repr(inst))
+    def refuse(self, why: str, inst: Inst) -> NotInterpreted:
+        return NotInterpreted(why, self.stage.name, repr(inst))
 
 
 _RESOURCES: Final = frozenset((
@@ -259,12 +261,12 @@ _ENDS: Final = frozenset((
 ))  # fmt: skip
 
 
-def _no_flow() -> Flow:
+def _no_flow() -> BlockOrder:
     function = Function(0)
     block = Block(0)
     block.insts.append(Inst(ops.OpReturn, None, [], ()))
     function.blocks.append(block)
-    return Flow(function)
+    return BlockOrder(function)
 
 
 _NO_FLOW: Final = _no_flow()

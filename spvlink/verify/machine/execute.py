@@ -9,11 +9,11 @@ import numpy as np
 
 from spvlink.options import Options
 from spvlink.pipeline import Source
-from spvlink.verify.machine.declared import Stage, stages_of
+from spvlink.verify.machine.declared import MachineStage, stages_of
 from spvlink.verify.machine.pipeline import Run
-from spvlink.verify.machine.seen import Difference, Seen, first_difference
+from spvlink.verify.machine.seen import Seen, SeenDifference, first_difference
 from spvlink.verify.machine.specialize import frozen
-from spvlink.verify.machine.values import Endless, Unsupported, V
+from spvlink.verify.machine.values import Endless, NotInterpreted, V
 from spvlink.verify.machine.world import World, prepared
 from spvlink.verify.verdict import EQUAL, EXECUTED, UNEQUAL, UNKNOWN, Place, Verdict
 
@@ -24,11 +24,12 @@ def execute(
     before: list[Source], after: list[Source], options: Options, seeds: int = SEEDS
 ) -> Verdict:
     """Whether both do the same on ``seeds`` worlds. With ``options.exact`` every bit counts, and
-    numbers like NaN are among the inputs; otherwise rounding may differ, as docs/proof.md says."""
+    numbers like NaN are among the inputs; otherwise rounding may differ, as
+    docs/explanation/proof.md says."""
     start = perf_counter()
     try:
         verdict = compared(before, after, options, seeds)
-    except Unsupported as error:
+    except NotInterpreted as error:
         place = Place(error.stage, "", error.instruction)
         verdict = Verdict(UNKNOWN, EXECUTED, place, error.why)
     except Exception as error:  # whatever it is, nothing was shown to be equal
@@ -42,7 +43,7 @@ def compared(
     before: list[Source], after: list[Source], options: Options, seeds: int
 ) -> Verdict:  # fmt: skip
     if options.state is not None:
-        raise Unsupported("what is known of the pipeline's state is not interpreted")
+        raise NotInterpreted("what is known of the pipeline's state is not interpreted")
     sides = read(before, options), read(after, options)
     names = [[stage.name for stage in side] for side in sides]
     if names[0] != names[1]:
@@ -72,7 +73,7 @@ def compared(
     return Verdict(EQUAL, EXECUTED)
 
 
-def read(sources: list[Source], options: Options) -> list[Stage]:
+def read(sources: list[Source], options: Options) -> list[MachineStage]:
     """The stages of a pipeline, specialized."""
     made = stages_of(sources)
     for n, stage in enumerate(made):
@@ -84,13 +85,13 @@ def read(sources: list[Source], options: Options) -> list[Stage]:
 
 
 def differing(
-    sides: tuple[list[Stage], list[Stage]], options: Options, seed: int
-) -> tuple[Difference | None, list[str]]:
+    sides: tuple[list[MachineStage], list[MachineStage]], options: Options, seed: int
+) -> tuple[SeenDifference | None, list[str]]:
     """Where they differ with this seed. By default both as doubles, where sums in another order
     come to the same, and in their own widths have to differ at once: what rounding alone does is
     seen in one of them only."""
     exact = options.exact
-    found: Difference | None = None
+    found: SeenDifference | None = None
     doubts: list[str] = []
     for loose in (False,) if exact else (True, False):
         edges = exact and seed % 3 == 2
@@ -103,7 +104,11 @@ def differing(
 
 
 def both(
-    sides: tuple[list[Stage], list[Stage]], options: Options, seed: int, loose: bool, edges: bool
+    sides: tuple[list[MachineStage], list[MachineStage]],
+    options: Options,
+    seed: int,
+    loose: bool,
+    edges: bool,
 ) -> tuple[Seen, Seen]:
     world = World(seed, options, loose, edges)
     with np.errstate(all="ignore"):

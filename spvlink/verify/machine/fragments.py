@@ -8,7 +8,7 @@ import numpy as np
 
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir.core import Inst
-from spvlink.verify.machine.declared import Stage
+from spvlink.verify.machine.declared import MachineStage
 from spvlink.verify.machine.engine import Machine
 from spvlink.verify.machine.interface import (
     Outputs,
@@ -18,7 +18,7 @@ from spvlink.verify.machine.interface import (
     outputs_of,
     variables,
 )
-from spvlink.verify.machine.memory import Pointer, Slot, load_tree
+from spvlink.verify.machine.memory import MemoryPointer, MemorySlot, load_tree
 from spvlink.verify.machine.running import Running
 from spvlink.verify.machine.values import Array, Tree, V, Value, either, gathered, mapped
 
@@ -125,7 +125,7 @@ class Feed:
         self.m = m
         self.made = made
         self.plan = plan
-        self.corners: dict[Slot, list[Tree]] = {}
+        self.corners: dict[MemorySlot, list[Tree]] = {}
         at = made.at[:, plan.primitive]
         self.at = [at[c] for c in range(len(at))]
 
@@ -203,7 +203,7 @@ class Feed:
             self.corner(variable, inner, min(c, last)) for c in range(3)
         ]  # fmt: skip
 
-    def interpolate(self, at: Pointer, number: int, operand: Value, mask: Array) -> Value:
+    def interpolate(self, at: MemoryPointer, number: int, operand: Value, mask: Array) -> Value:
         """InterpolateAt..."""
         trees = self.corners.get(at.slot)
         if trees is None:
@@ -281,7 +281,7 @@ _FEW: Final[dict[int, Any]] = {
 }  # fmt: skip
 
 
-def run_fragments(run: Running, stage: Stage, made: Primitives) -> None:
+def run_fragments(run: Running, stage: MachineStage, made: Primitives) -> None:
     if not made.at.shape[1]:
         run.seen.doubts.append("no primitive reaches the fragment shader")
         return

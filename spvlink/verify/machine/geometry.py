@@ -8,12 +8,12 @@ import numpy as np
 
 from spvlink.grammar import enums
 from spvlink.ir.core import Inst
-from spvlink.verify.machine.declared import Stage
+from spvlink.verify.machine.declared import MachineStage
 from spvlink.verify.machine.engine import Machine
 from spvlink.verify.machine.fragments import Primitives
 from spvlink.verify.machine.interface import Outputs, give_inputs, outputs_of, variables
 from spvlink.verify.machine.running import Running, getter
-from spvlink.verify.machine.values import Array, Tree, Unsupported, V, gathered, tainted
+from spvlink.verify.machine.values import Array, NotInterpreted, Tree, V, gathered, tainted
 
 MOST: Final = 2000  # emissions, counted as the batch runs
 
@@ -30,7 +30,7 @@ class Event:
         self.outputs = outputs
 
 
-def run_geometry(run: Running, stage: Stage, feed: Outputs, at: Array) -> Primitives:
+def run_geometry(run: Running, stage: MachineStage, feed: Outputs, at: Array) -> Primitives:
     words = stage.modes.get(enums.ExecutionMode_Invocations)
     times = words[0] if words else 1
     count = at.shape[1] * times
@@ -58,7 +58,7 @@ def run_geometry(run: Running, stage: Stage, feed: Outputs, at: Array) -> Primit
 
     def emit(stream: int, mask: Array, vertex: bool) -> None:
         if len(events) >= MOST:
-            raise Unsupported("too many vertices", stage.name)
+            raise NotInterpreted("too many vertices", stage.name)
         outputs = None
         if vertex:
             outputs = outputs_of(m, {v: m.slots[v].tree for v in slots}, count)
@@ -74,7 +74,7 @@ def run_geometry(run: Running, stage: Stage, feed: Outputs, at: Array) -> Primit
     return assembled(run, stage, events, count)
 
 
-def assembled(run: Running, stage: Stage, events: list[Event], count: int) -> Primitives:
+def assembled(run: Running, stage: MachineStage, events: list[Event], count: int) -> Primitives:
     """The vertices in the order of the invocations, and the strips of stream 0."""
     pairs = [np.nonzero(e.mask)[0] for e in events]
     which = np.concatenate([np.full(len(p), n) for n, p in enumerate(pairs)] or [np.zeros(0, int)])
@@ -113,7 +113,7 @@ def assembled(run: Running, stage: Stage, events: list[Event], count: int) -> Pr
     return Primitives(vertices, table, None)
 
 
-def strip_size(stage: Stage) -> int:
+def strip_size(stage: MachineStage) -> int:
     if enums.ExecutionMode_OutputPoints in stage.modes:
         return 1
     return 2 if enums.ExecutionMode_OutputLineStrip in stage.modes else 3

@@ -13,7 +13,13 @@ from spvlink.ir.core import Inst
 from spvlink.verify.machine.engine import GROUP, Frame, Machine
 from spvlink.verify.machine.images import Texel, kept, scaled, texels_of
 from spvlink.verify.machine.instructions import handles, noted
-from spvlink.verify.machine.memory import Address, Pointer, load_slot, places_of, store_slot
+from spvlink.verify.machine.memory import (
+    MemoryAddress,
+    MemoryPointer,
+    load_slot,
+    places_of,
+    store_slot,
+)
 from spvlink.verify.machine.values import SIGNED, UNSIGNED, Array, V, Value, either, width_of
 
 # -- atomics ---------------------------------------------------------------------------------------
@@ -51,7 +57,7 @@ class Cells:
         self.at = at
         self.u: Array | None = None
         self.where: Array = np.zeros(1, dtype=np.int64)
-        if isinstance(at, Address):
+        if isinstance(at, MemoryAddress):
             self.type = at.type
             self.where, self.u = places_of(at, width_of(at.type) // 8)
             self.place = at.region.name
@@ -59,7 +65,7 @@ class Cells:
             self.type = at.type
             self.where, self.u = at.at.d, at.at.u
             self.place = f"image {at.handle.key}"
-        elif isinstance(at, Pointer):
+        elif isinstance(at, MemoryPointer):
             self.type = at.type
             self.place = ""
         else:
@@ -68,7 +74,7 @@ class Cells:
     def get(self, lane: int) -> Any:
         where = int(self.where[lane if len(self.where) > 1 else 0])
         width = width_of(self.type)
-        if isinstance(self.at, Address):
+        if isinstance(self.at, MemoryAddress):
             raw = self.at.region.data.view(UNSIGNED[width])[where : where + 1]
             return self.m.kinds.of_bits(self.type, raw)[0]
         if isinstance(self.at, Texel):
@@ -82,7 +88,7 @@ class Cells:
     def put(self, lane: int, value: Any) -> None:
         where = int(self.where[lane if len(self.where) > 1 else 0])
         data = np.array([value], dtype=self.m.kinds.dtype(self.type))
-        if isinstance(self.at, Address):
+        if isinstance(self.at, MemoryAddress):
             raw = self.m.kinds.bits_of(self.type, data)
             self.at.region.data.view(raw.dtype)[where] = raw[0]
             self.at.region.written = True

@@ -12,7 +12,7 @@ from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst
 from spvlink.verify.machine.engine import Frame, Machine
 from spvlink.verify.machine.instructions import derivative, handles
-from spvlink.verify.machine.memory import DESCRIPTORS, Entry
+from spvlink.verify.machine.memory import DESCRIPTORS, MemoryEntry
 from spvlink.verify.machine.values import Array, V, Value, either, rows, stacked
 from spvlink.verify.machine.world import Handle, World
 
@@ -263,7 +263,7 @@ def _write(m: Machine, f: Frame, i: Inst) -> Value:
         known = None if u is None else np.broadcast_to(u, (m.count,))[mask]
         texels[where, n] = kept(type, data)
         kind = "float" if data.dtype.kind == "f" else "int"
-        m.log.append(Entry(f"image {handle.key}", kind, lanes, where * 4 + n, data, known))
+        m.log.append(MemoryEntry(f"image {handle.key}", kind, lanes, where * 4 + n, data, known))
         marks = m.world.images_undefined.get(handle.key)
         if known is not None and marks is None:
             marks = m.world.images_undefined[handle.key] = np.zeros(len(texels), dtype=bool)

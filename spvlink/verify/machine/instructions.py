@@ -14,10 +14,10 @@ from spvlink.verify.machine import arithmetic, extended
 from spvlink.verify.machine.engine import HANDLERS, Frame, Handler, Machine
 from spvlink.verify.machine.memory import (
     DESCRIPTORS,
-    Address,
-    Entry,
-    Pointer,
-    Slot,
+    MemoryAddress,
+    MemoryEntry,
+    MemoryPointer,
+    MemorySlot,
     index_of,
     load_buffer,
     load_slot,
@@ -60,13 +60,13 @@ def _variable(m: Machine, f: Frame, i: Inst) -> Value:
     assert i.type is not None
     type = i.type.args[0]
     tree = f.values[i.args[0]] if i.args else m.kinds.filled(type, True)
-    return Pointer(Slot(tree), (), type)
+    return MemoryPointer(MemorySlot(tree), (), type)
 
 
-def address_of(m: Machine, value: V, pointer: Inst) -> Address:
+def address_of(m: Machine, value: V, pointer: Inst) -> MemoryAddress:
     """A pointer from the number that it is."""
     at = value.d.astype(np.int64) - HEAP
-    address = Address(m.world.heap(), at, pointer.args[0], np.zeros(1, dtype=np.int64))
+    address = MemoryAddress(m.world.heap(), at, pointer.args[0], np.zeros(1, dtype=np.int64))
     address.u = value.u
     return address
 
@@ -87,10 +87,10 @@ def _load(m: Machine, f: Frame, i: Inst) -> Value:
 def loaded(m: Machine, f: Frame, at: Value, type: Inst, i: Inst) -> Value:
     if isinstance(at, Handle):
         return at
-    if isinstance(at, Address):
+    if isinstance(at, MemoryAddress):
         value = load_buffer(m.stage, m.kinds, at)
         return address_of(m, value, type) if type.op in types.POINTERS else value
-    if isinstance(at, Pointer):
+    if isinstance(at, MemoryPointer):
         return load_slot(at, f.mask)
     raise m.refuse("a load from here", i)
 
@@ -102,13 +102,13 @@ def _store(m: Machine, f: Frame, i: Inst) -> Value:
 
 
 def stored(m: Machine, f: Frame, at: Value, value: Value, i: Inst) -> None:
-    if isinstance(at, Address):
+    if isinstance(at, MemoryAddress):
         mask = m.acting(f)
-        if isinstance(value, Address):
+        if isinstance(value, MemoryAddress):
             value = number_of(value)
         if mask.any():
             store_buffer(m.stage, m.kinds, at, value, mask, m.log)
-    elif isinstance(at, Pointer):
+    elif isinstance(at, MemoryPointer):
         store_slot(at, value, f.mask, m.group_count, f.full)
     else:
         raise m.refuse("a store to here", i)
@@ -126,24 +126,24 @@ def _copy_memory(m: Machine, f: Frame, i: Inst) -> Value:
 def chain(m: Machine, f: Frame, i: Inst, base: Value, indices: list[Inst]) -> Value:
     for at in indices:
         index = f.values[at]
-        if isinstance(base, Pointer):
+        if isinstance(base, MemoryPointer):
             number, u = index_of(index)
             if u is not None:
                 m.wild |= f.mask & u
             type = base.type
             part = types.part_type(type, number if type.op == ops.OpTypeStruct else 0)
-            base = Pointer(base.slot, (*base.path, number), part)
+            base = MemoryPointer(base.slot, (*base.path, number), part)
         elif isinstance(base, Handle):
             number, _ = index_of(index)
             base = Handle(base.key, base.at + np.asarray(number), base.type.args[0], base.sampler)
-        elif isinstance(base, Address):
+        elif isinstance(base, MemoryAddress):
             base = into_buffer(m, base, index)
         else:
             raise m.refuse("a chain from here", i)
     return base
 
 
-def into_buffer(m: Machine, base: Address, index: V) -> Address:
+def into_buffer(m: Machine, base: MemoryAddress, index: V) -> MemoryAddress:
     type = base.type
     if type.op in (ops.OpTypeArray, ops.OpTypeRuntimeArray):
         if m.stage.find(type, enums.Decoration_ArrayStride) is None and (
@@ -165,7 +165,7 @@ def _chain(m: Machine, f: Frame, i: Inst) -> Value:
 def _pointer_chain(m: Machine, f: Frame, i: Inst) -> Value:
     base = f.values[i.args[0]]
     source = i.args[0].type
-    if not isinstance(base, Address) or source is None:
+    if not isinstance(base, MemoryAddress) or source is None:
         raise m.refuse("an element of a pointer that is no buffer's", i)
     by = m.stage.find(source, enums.Decoration_ArrayStride)
     by = by or size_in_buffer(m.stage, base.type)
@@ -310,7 +310,7 @@ def _convert(m: Machine, f: Frame, i: Inst) -> Value:
 def _bitcast(m: Machine, f: Frame, i: Inst) -> Value:
     assert i.type is not None and i.args[0].type is not None
     value, source = f.values[i.args[0]], i.args[0].type
-    if isinstance(value, Address):
+    if isinstance(value, MemoryAddress):
         if i.type.op in types.POINTERS:
             return address_of(m, number_of(value), i.type)
         value = number_of(value)
@@ -442,7 +442,7 @@ _INTERPOLATES = frozenset((
 def interpolated(m: Machine, f: Frame, i: Inst) -> Value:
     operand = f.values[i.args[2]] if len(i.args) > 2 else None
     at = f.values[i.args[1]]
-    if m.on_interpolate is None or not isinstance(at, Pointer):
+    if m.on_interpolate is None or not isinstance(at, MemoryPointer):
         raise m.refuse("an interpolation here", i)
     return m.on_interpolate(at, i.imm[0], operand, f.mask)
 
@@ -529,10 +529,10 @@ def _is_helper(m: Machine, f: Frame, i: Inst) -> Value:
     return V(m.helper.copy())
 
 
-def noted(log: list[Entry], place: str, mask: Array, at: Any, value: V, kind: str) -> None:
+def noted(log: list[MemoryEntry], place: str, mask: Array, at: Any, value: V, kind: str) -> None:
     """One store of a scalar, for comparison."""
     count = len(mask)
     u = None if value.u is None else np.broadcast_to(value.u, (count,))[mask]
     where = np.broadcast_to(np.asarray(at, dtype=np.int64), (count,))[mask]
     data = np.broadcast_to(value.d, (count,))[mask]
-    log.append(Entry(place, kind, np.nonzero(mask)[0], where, data, u))
+    log.append(MemoryEntry(place, kind, np.nonzero(mask)[0], where, data, u))

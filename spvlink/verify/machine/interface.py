@@ -11,13 +11,13 @@ import numpy as np
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst
-from spvlink.verify.machine.declared import Stage, builtins_in, leaves, locations_in
+from spvlink.verify.machine.declared import MachineStage, builtins_in, leaves, locations_in
 from spvlink.verify.machine.engine import Machine
 from spvlink.verify.machine.values import (
     Array,
     Kinds,
+    NotInterpreted,
     Tree,
-    Unsupported,
     V,
     gathered,
     row,
@@ -74,7 +74,7 @@ class Outputs:
 
 
 def assembled(
-    stage: Stage, kinds: Kinds, type: Inst, location: int, component: int, get: Get
+    stage: MachineStage, kinds: Kinds, type: Inst, location: int, component: int, get: Get
 ) -> Tree:  # fmt: skip
     """A value of a type from the scalars in its Locations."""
     if types.is_scalar(type):
@@ -100,7 +100,7 @@ def assembled(
     return parts
 
 
-def variables(stage: Stage, storage: int) -> Iterator[tuple[Inst, Inst]]:
+def variables(stage: MachineStage, storage: int) -> Iterator[tuple[Inst, Inst]]:
     """Each variable of the interface with the type that it holds."""
     for variable in stage.variables(storage):
         if variable in stage.interface:
@@ -108,14 +108,14 @@ def variables(stage: Stage, storage: int) -> Iterator[tuple[Inst, Inst]]:
             yield variable, variable.type.args[0]
 
 
-def decorated(stage: Stage, variable: Inst, type: Inst, decoration: int) -> bool:
+def decorated(stage: MachineStage, variable: Inst, type: Inst, decoration: int) -> bool:
     """Whether a variable, or the first member of its block, is decorated so."""
     if stage.find(variable, decoration) is not None:
         return True
     return type.op == ops.OpTypeStruct and stage.member(type, 0, decoration) is not None
 
 
-def is_arrayed(stage: Stage, variable: Inst, type: Inst, output: bool) -> bool:
+def is_arrayed(stage: MachineStage, variable: Inst, type: Inst, output: bool) -> bool:
     """Whether the outermost array has an element for each vertex."""
     which = _ARRAYED.get(stage.model, (False, False))[int(output)]
     builtin = stage.find(variable, enums.Decoration_BuiltIn)
@@ -242,7 +242,7 @@ def outputs_of(
     return made
 
 
-def is_per_primitive(stage: Stage, variable: Inst, type: Inst) -> bool:
+def is_per_primitive(stage: MachineStage, variable: Inst, type: Inst) -> bool:
     which = stage.find(variable, enums.Decoration_BuiltIn)
     if which in _INDICES:
         return True
@@ -262,7 +262,7 @@ def at_path(tree: Tree, path: tuple[int, ...]) -> V:
     return tree
 
 
-def capture(stage: Stage, made: Outputs, variable: Inst, type: Inst, tree: Tree) -> None:
+def capture(stage: MachineStage, made: Outputs, variable: Inst, type: Inst, tree: Tree) -> None:
     """What transform feedback takes of a variable."""
     if enums.ExecutionMode_Xfb not in stage.modes:
         return
@@ -282,7 +282,7 @@ def capture(stage: Stage, made: Outputs, variable: Inst, type: Inst, tree: Tree)
                 flat(stage, made, at, part, tree[n])
 
 
-def flat(stage: Stage, made: Outputs, at: Capture, type: Inst, tree: Tree) -> int:
+def flat(stage: MachineStage, made: Outputs, at: Capture, type: Inst, tree: Tree) -> int:
     """Scalars side by side; gives how many bytes they take."""
     buffer, offset, stream = at
     found = made.captured
@@ -312,7 +312,7 @@ def _joined(parts: list[Tree], groups: int) -> Tree:
     if isinstance(first, list):
         return [_joined([p[n] for p in parts], groups) for n in range(len(first))]
     if not isinstance(first, V):
-        raise Unsupported("an output of this type")
+        raise NotInterpreted("an output of this type")
     shape = (*first.d.shape[:-1], groups)
     d = np.stack([np.broadcast_to(p.d, shape) for p in parts], axis=-1)
     d = d.reshape(*shape[:-1], -1)

@@ -9,13 +9,13 @@ import numpy as np
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst
-from spvlink.verify.machine.declared import Stage
+from spvlink.verify.machine.declared import MachineStage
 from spvlink.verify.machine.values import (
     UNSIGNED,
     Array,
     Kinds,
+    NotInterpreted,
     Tree,
-    Unsupported,
     V,
     Value,
     either,
@@ -31,7 +31,7 @@ from spvlink.verify.machine.values import (
 DESCRIPTORS = 4  # that an array of descriptors has
 
 
-class Slot:
+class MemorySlot:
     """The memory of a variable. ``groups``: the group of each invocation, if a group shares it."""
 
     __slots__ = ("groups", "name", "tree")
@@ -42,23 +42,23 @@ class Slot:
         self.groups = groups
 
 
-class Pointer:
+class MemoryPointer:
     """Into a variable: a path of numbers and of arrays of them."""
 
     __slots__ = ("path", "slot", "type")
 
-    def __init__(self, slot: Slot, path: tuple[Any, ...], type: Inst) -> None:
+    def __init__(self, slot: MemorySlot, path: tuple[Any, ...], type: Inst) -> None:
         self.slot = slot
         self.path = path
         self.type = type
 
-    def merged(self, mask: Array, old: Value) -> Pointer:
+    def merged(self, mask: Array, old: Value) -> MemoryPointer:
         if old is None:
             return self
         if old.slot is not self.slot or len(old.path) != len(self.path):
-            raise Unsupported("a choice between variables")
+            raise NotInterpreted("a choice between variables")
         path = tuple(_one(mask, a, b) for a, b in zip(self.path, old.path, strict=True))
-        return Pointer(self.slot, path, self.type)
+        return MemoryPointer(self.slot, path, self.type)
 
 
 def _one(mask: Array, a: Any, b: Any) -> Any:
@@ -82,7 +82,7 @@ class Region:
         return Region(self.name, self.data.copy(), self.size)
 
 
-class Entry:
+class MemoryEntry:
     """One store, of one scalar: who, where, and what."""
 
     __slots__ = ("at", "kind", "lanes", "place", "u", "value")
@@ -98,7 +98,7 @@ class Entry:
         self.u = u
 
 
-class Address:
+class MemoryAddress:
     """Into a buffer. ``low``: where the buffer begins; ``stride`` and ``by_row`` of the matrices
     below; ``step``: between the components of a vector, 0: they are side by side."""
 
@@ -114,17 +114,17 @@ class Address:
         self.by_row = False
         self.step = 0
 
-    def moved(self, by: Any, type: Inst) -> Address:
-        made = Address(self.region, self.at + by, type, self.low)
+    def moved(self, by: Any, type: Inst) -> MemoryAddress:
+        made = MemoryAddress(self.region, self.at + by, type, self.low)
         made.u, made.stride, made.by_row = self.u, self.stride, self.by_row
         made.step = self.step
         return made
 
-    def merged(self, mask: Array, old: Value) -> Address:
+    def merged(self, mask: Array, old: Value) -> MemoryAddress:
         if old is None:
             return self
         if old.region is not self.region:
-            raise Unsupported("a choice between buffers")
+            raise NotInterpreted("a choice between buffers")
         made = self.moved(0, self.type)
         made.at = np.where(mask, self.at, old.at)
         made.low = np.where(mask, self.low, old.low)
@@ -220,7 +220,7 @@ def store_shared(
     return made
 
 
-def load_slot(pointer: Pointer, mask: Array) -> Value:
+def load_slot(pointer: MemoryPointer, mask: Array) -> Value:
     slot = pointer.slot
     if slot.groups is None:
         return load_tree(slot.tree, pointer.path, mask)
@@ -237,7 +237,7 @@ def gathered_along(tree: Tree, path: tuple[Any, ...], groups: Array) -> Tree:
     return gathered(tree, groups)
 
 
-def store_slot(pointer: Pointer, value: Value, mask: Array, count: int, full: bool) -> None:
+def store_slot(pointer: MemoryPointer, value: Value, mask: Array, count: int, full: bool) -> None:
     slot = pointer.slot
     if slot.groups is None:
         slot.tree = store_tree(slot.tree, pointer.path, value, None if full else mask)
@@ -248,7 +248,7 @@ def store_slot(pointer: Pointer, value: Value, mask: Array, count: int, full: bo
 # -- buffers ---------------------------------------------------------------------------------------
 
 
-def step_into(stage: Stage, address: Address, index: V) -> Address:
+def step_into(stage: MachineStage, address: MemoryAddress, index: V) -> MemoryAddress:
     """One index of an access chain further."""
     type = address.type
     at, u = index_of(index)
@@ -256,7 +256,7 @@ def step_into(stage: Stage, address: Address, index: V) -> Address:
         member = type.args[at]
         offset = stage.member(type, at, enums.Decoration_Offset)
         if offset is None:
-            raise Unsupported("a block without offsets", stage.name)
+            raise NotInterpreted("a block without offsets", stage.name)
         made = address.moved(offset, member)
         made.stride = stage.member(type, at, enums.Decoration_MatrixStride) or made.stride
         made.by_row = stage.member(type, at, enums.Decoration_RowMajor) is not None
@@ -273,7 +273,7 @@ def step_into(stage: Stage, address: Address, index: V) -> Address:
         by = stage.find(type, enums.Decoration_ArrayStride) or 0
         size = types.size_of(type)
         if not by:
-            raise Unsupported("an array without a stride", stage.name, repr(type))
+            raise NotInterpreted("an array without a stride", stage.name, repr(type))
     made = address.moved(np.asarray(at) * by, part)
     if type.op == ops.OpTypeMatrix and address.by_row:
         made.step = address.stride
@@ -282,17 +282,17 @@ def step_into(stage: Stage, address: Address, index: V) -> Address:
     return made
 
 
-def parts_at(stage: Stage, address: Address) -> list[Address]:
+def parts_at(stage: MachineStage, address: MemoryAddress) -> list[MemoryAddress]:
     """The parts of a composite in a buffer."""
     type = address.type
     indices = range(types.size_of(type))
     if not len(indices):
-        raise Unsupported("an array of unknown size as a value", stage.name, repr(type))
+        raise NotInterpreted("an array of unknown size as a value", stage.name, repr(type))
     made = [step_into(stage, address, V(np.array([n], dtype=np.uint32))) for n in indices]
     return made
 
 
-def load_buffer(stage: Stage, kinds: Kinds, address: Address) -> Value:
+def load_buffer(stage: MachineStage, kinds: Kinds, address: MemoryAddress) -> Value:
     type = address.type
     if type.op == ops.OpTypeVector:
         parts = [load_buffer(stage, kinds, part) for part in parts_at(stage, address)]
@@ -307,12 +307,12 @@ def load_buffer(stage: Stage, kinds: Kinds, address: Address) -> Value:
     return V(raw if type.op in types.POINTERS else kinds.of_bits(type, raw), u)
 
 
-def places_of(address: Address, size: int) -> tuple[Array, Array | None]:
+def places_of(address: MemoryAddress, size: int) -> tuple[Array, Array | None]:
     """Which scalar of the region, and where that is beyond the buffer."""
     within = address.at - address.low
     outside = (within < 0) | (within + size > address.region.size)
     if (within % size).any():
-        raise Unsupported("an address that is not aligned")
+        raise NotInterpreted("an address that is not aligned")
     u = address.u
     at = address.at
     if outside.any():
@@ -322,12 +322,12 @@ def places_of(address: Address, size: int) -> tuple[Array, Array | None]:
 
 
 def store_buffer(
-    stage: Stage,
+    stage: MachineStage,
     kinds: Kinds,
-    address: Address,
+    address: MemoryAddress,
     value: Value,
     mask: Array,
-    log: list[Entry],
+    log: list[MemoryEntry],
 ) -> None:
     type = address.type
     if type.op == ops.OpTypeVector or types.is_composite(type):
@@ -357,10 +357,10 @@ def store_buffer(
     kind = "int"
     if type.op == ops.OpTypeFloat:
         kind = "double" if width == 64 else "float"
-    log.append(Entry(region.name, kind, lanes, where * (width // 8), data, known))
+    log.append(MemoryEntry(region.name, kind, lanes, where * (width // 8), data, known))
 
 
-def size_in_buffer(stage: Stage, type: Inst, stride: int = 0, by_row: bool = False) -> int:
+def size_in_buffer(stage: MachineStage, type: Inst, stride: int = 0, by_row: bool = False) -> int:
     """Bytes that a type takes; of an array of unknown size 64 elements."""
     if type.op in info.NUMBER_TYPES:
         return type.imm[0] // 8
@@ -382,4 +382,4 @@ def size_in_buffer(stage: Stage, type: Inst, stride: int = 0, by_row: bool = Fal
     if types.is_composite(type) or type.op == ops.OpTypeRuntimeArray:
         by = stage.find(type, enums.Decoration_ArrayStride) or 0
         return by * (types.size_of(type) or 64)
-    raise Unsupported("a buffer of this type", stage.name, repr(type))
+    raise NotInterpreted("a buffer of this type", stage.name, repr(type))

@@ -9,7 +9,7 @@ import numpy as np
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst
-from spvlink.verify.machine.declared import Stage
+from spvlink.verify.machine.declared import MachineStage
 from spvlink.verify.machine.engine import GROUP, Frame, Machine
 from spvlink.verify.machine.fragments import Primitives
 from spvlink.verify.machine.interface import (
@@ -33,7 +33,7 @@ _INDICES: Final = {
 }  # fmt: skip
 
 
-class Payload:
+class TaskPayload:
     """What task groups hand on: for each mesh group the task it comes from, and its number."""
 
     def __init__(self, tree: Tree | None, task: Array, number: Array, counts: Array) -> None:
@@ -58,7 +58,9 @@ def rows_of(value: V) -> list[V]:
     return [V(value.d[n]) for n in range(len(value.d))]
 
 
-def workgroups(run: Running, stage: Stage, numbers: Array, counts: Array) -> tuple[Machine, Any]:
+def workgroups(
+    run: Running, stage: MachineStage, numbers: Array, counts: Array
+) -> tuple[Machine, Any]:
     """A machine for these groups, with their built-ins."""
     probe = Machine(stage, run.world, 1, np.zeros(1, dtype=int))
     size = local_size(probe)
@@ -103,7 +105,7 @@ def per_group(m: Machine, value: V, mask: Array) -> Array:
     return made
 
 
-def run_task(run: Running, stage: Stage) -> Payload:
+def run_task(run: Running, stage: MachineStage) -> TaskPayload:
     m, _ = workgroups(run, stage, np.arange(TASKS), np.array([[TASKS], [1], [1]]))
     counts = np.zeros((3, TASKS), dtype=np.int64)
     trees: list[Tree] = []
@@ -127,7 +129,9 @@ def run_task(run: Running, stage: Stage) -> Payload:
         total = min(int(np.prod(np.minimum(counts[:, n], 1000))), MOST)
         task += [n] * total
         number += list(range(total))
-    made = Payload(trees[-1] if trees else None, np.array(task, int), np.array(number, int), counts)
+    made = TaskPayload(
+        trees[-1] if trees else None, np.array(task, int), np.array(number, int), counts
+    )
     if held and held[-1].type is not None:
         made.type = held[-1].type.args[0]
     return made
@@ -162,7 +166,7 @@ def _wild(m: Machine) -> Array | None:
     return found
 
 
-def run_mesh(run: Running, stage: Stage, payload: Payload | None) -> Primitives:
+def run_mesh(run: Running, stage: MachineStage, payload: TaskPayload | None) -> Primitives:
     number, counts = np.arange(MESHES), np.array([[MESHES], [1], [1]])
     if payload is not None:
         number, counts = payload.number, np.maximum(payload.counts[:, payload.task], 1)
@@ -189,7 +193,7 @@ def run_mesh(run: Running, stage: Stage, payload: Payload | None) -> Primitives:
     return made_primitives(m, stage, sizes)
 
 
-def made_primitives(m: Machine, stage: Stage, sizes: Array) -> Primitives:
+def made_primitives(m: Machine, stage: MachineStage, sizes: Array) -> Primitives:
     """The arrays of vertices and primitives, one group after the other."""
     groups = sizes.shape[1]
     most = [

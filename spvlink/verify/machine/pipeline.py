@@ -14,7 +14,7 @@ from spvlink.grammar import enums
 from spvlink.ir import types
 from spvlink.ir.core import Inst
 from spvlink.verify.machine import groups as _groups  # noqa: F401  (it fills a table)
-from spvlink.verify.machine.declared import Stage
+from spvlink.verify.machine.declared import MachineStage
 from spvlink.verify.machine.engine import Machine
 from spvlink.verify.machine.fragments import Primitives, run_fragments
 from spvlink.verify.machine.geometry import run_geometry
@@ -30,7 +30,7 @@ from spvlink.verify.machine.interface import (
 from spvlink.verify.machine.meshes import run_mesh, run_task
 from spvlink.verify.machine.running import NAMES, Running, getter
 from spvlink.verify.machine.seen import Seen
-from spvlink.verify.machine.values import Array, Tree, Unsupported, V, gathered
+from spvlink.verify.machine.values import Array, NotInterpreted, Tree, V, gathered
 from spvlink.verify.machine.world import World
 
 PRIMITIVES: Final = 12
@@ -49,7 +49,7 @@ _FED: Final = frozenset((enums.BuiltIn_PrimitiveId,))
 class Run(Running):
     """One run of one pipeline in a world."""
 
-    def __init__(self, stages: list[Stage], world: World, complete: bool) -> None:
+    def __init__(self, stages: list[MachineStage], world: World, complete: bool) -> None:
         self.stages = {stage.name: stage for stage in stages}
         Running.__init__(self, world)
         self.complete = complete
@@ -64,7 +64,7 @@ class Run(Running):
             last = names["mesh"]
         else:
             if "vert" not in names:
-                raise Unsupported("a pipeline without its first stage")
+                raise NotInterpreted("a pipeline without its first stage")
             last = self.before_rasterization()
         self.show(last)
         if "frag" in names:
@@ -73,12 +73,12 @@ class Run(Running):
 
     def made(self) -> Primitives:
         if self.primitives is None:
-            raise Unsupported("no primitives")
+            raise NotInterpreted("no primitives")
         return self.primitives
 
     # -- vertices to primitives --------------------------------------------------------------------
 
-    def before_rasterization(self) -> Stage:
+    def before_rasterization(self) -> MachineStage:
         names = self.stages
         patch = self.patch_size() if "tesc" in names else 0
         corners = 3
@@ -91,7 +91,7 @@ class Run(Running):
         if patch:
             if "tese" not in names:
                 self.run_control(names["tesc"], patch)
-                raise Unsupported("patches that nobody evaluates")
+                raise NotInterpreted("patches that nobody evaluates")
             last = names["tese"]
             modes = last.modes
             self.run_evaluation(last, *self.run_control(names["tesc"], patch))
@@ -108,7 +108,7 @@ class Run(Running):
             self.primitives = run_geometry(self, last, self.outputs, at)
         return last
 
-    def corners(self, stage: Stage) -> int:
+    def corners(self, stage: MachineStage) -> int:
         return next(n for mode, n in _CORNERS.items() if mode in stage.modes)
 
     def patch_size(self) -> int:
@@ -121,7 +121,7 @@ class Run(Running):
             known = self.world.notes["patch"] = words[0] if words else 3
         return int(known)
 
-    def run_vertices(self, stage: Stage, count: int, corners: int) -> Outputs:
+    def run_vertices(self, stage: MachineStage, count: int, corners: int) -> Outputs:
         m = Machine(stage, self.world, count)
         at = np.arange(count)
         numbers = {
@@ -151,7 +151,7 @@ class Run(Running):
 
     # -- tessellation ------------------------------------------------------------------------------
 
-    def run_control(self, stage: Stage, patch: int) -> tuple[Outputs, Outputs]:
+    def run_control(self, stage: MachineStage, patch: int) -> tuple[Outputs, Outputs]:
         """Gives what each patch has for its vertices, and for itself."""
         words = stage.modes.get(enums.ExecutionMode_OutputVertices)
         size = words[0] if words else patch
@@ -186,7 +186,7 @@ class Run(Running):
             elif decorated(stage, variable, type, _PATCH):
                 per_patch[variable] = tree
             else:
-                raise Unsupported("an output of a patch that is not Patch", stage.name)
+                raise NotInterpreted("an output of a patch that is not Patch", stage.name)
         wild = np.zeros(PATCHES, dtype=bool)
         wild[groups[m.wild]] = True
         both = outputs_of(m, per_vertex, PATCHES * size), outputs_of(m, per_patch, PATCHES)
@@ -197,7 +197,7 @@ class Run(Running):
                 self.seen.add(stage.name, NAMES[which], both[1].builtins[which], PATCHES)
         return both
 
-    def run_evaluation(self, stage: Stage, vertices: Outputs, patches: Outputs) -> None:
+    def run_evaluation(self, stage: MachineStage, vertices: Outputs, patches: Outputs) -> None:
         count = PATCHES * POINTS
         patch = np.repeat(np.arange(PATCHES), POINTS)
         size = vertices.count // PATCHES
@@ -228,7 +228,7 @@ class Run(Running):
         self.outputs = outputs_of(m, trees_of(m), count)
         self.outputs.excused(m.wild)
 
-    def tess_coordinates(self, m: Machine, stage: Stage, count: int) -> V:
+    def tess_coordinates(self, m: Machine, stage: MachineStage, count: int) -> V:
         random = self.world.random("tessellation")
         at = random.random((3, count))
         corners = random.random(count) < 0.3
@@ -242,7 +242,7 @@ class Run(Running):
 
     # -- what is seen ------------------------------------------------------------------------------
 
-    def show(self, last: Stage) -> None:
+    def show(self, last: MachineStage) -> None:
         made = self.made()
         for tables in (made.vertices, made.own):
             if tables is None:

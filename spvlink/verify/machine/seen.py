@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from spvlink.verify.machine.memory import Entry
+from spvlink.verify.machine.memory import MemoryEntry
 from spvlink.verify.machine.values import Array, Tree, V, rows
 from spvlink.verify.verdict import Place
 
-NEAR: Final = 1e-4  # docs/proof.md: a part in 10,000 of the value, or of 1.0
+NEAR: Final = 1e-4  # docs/explanation/proof.md: a part in 10,000 of the value, or of 1.0
 NEAR_DOUBLE: Final = 1e-6  # the least that counts where floats were computed as doubles
 NEAR_FINE: Final = 1e-9  # of what is double itself
 
@@ -22,7 +22,7 @@ class Seen:
         self.values: dict[tuple[str, str], V] = {}
         self.fine: set[tuple[str, str]] = set()  # doubles
         self.counts: dict[tuple[str, str], int] = {}
-        self.stores: dict[str, list[Entry]] = {}
+        self.stores: dict[str, list[MemoryEntry]] = {}
         self.doubts: list[str] = []  # why a difference may be none
 
     def add(self, stage: str, name: str, value: Tree, count: int) -> None:
@@ -38,7 +38,7 @@ class Seen:
                 self.add(stage, f"{name}[{n}]", part, count)
 
 
-class Difference:
+class SeenDifference:
     """Where two runs part."""
 
     def __init__(self, place: Place, before: object, after: object, lane: int) -> None:
@@ -72,7 +72,7 @@ def unlike(a: Array, b: Array, exact: bool, loose: bool, fine: bool = False) -> 
 
 def first_difference(
     before: Seen, after: Seen, exact: bool, loose: bool
-) -> Difference | None:  # fmt: skip
+) -> SeenDifference | None:  # fmt: skip
     for key, value in before.values.items():
         count = before.counts[key]
         known = np.ones(count, dtype=bool)
@@ -84,9 +84,9 @@ def first_difference(
         other = after.values.get(key)
         lane = int(np.argmax(known))
         if other is None:
-            return Difference(place, _shown(value.d, lane), "not written", lane)
+            return SeenDifference(place, _shown(value.d, lane), "not written", lane)
         if after.counts[key] != count:
-            return Difference(place, f"{count} values", f"{after.counts[key]} values", 0)
+            return SeenDifference(place, f"{count} values", f"{after.counts[key]} values", 0)
         bad = unlike(value.d, other.d, exact, loose, key in before.fine)
         bad = np.broadcast_to(bad, (count,)) & known
         if other.u is not None:
@@ -96,10 +96,10 @@ def first_difference(
             shown: object = _shown(other.d, lane)
             if other.u is not None and np.broadcast_to(other.u, (count,))[lane]:
                 shown = "undefined"
-            return Difference(place, _shown(value.d, lane), shown, lane)
+            return SeenDifference(place, _shown(value.d, lane), shown, lane)
     for key, value in after.values.items():
         if key not in before.values and (value.u is None or not value.u.all()):
-            return Difference(Place(*key), "not written", _shown(value.d, 0), 0)
+            return SeenDifference(Place(*key), "not written", _shown(value.d, 0), 0)
     for stage in {**before.stores, **after.stores}:
         found = _stores(stage, before.stores.get(stage, []), after.stores.get(stage, []),
                         exact, loose)  # fmt: skip
@@ -115,7 +115,7 @@ def _shown(d: Array, lane: int) -> Any:
 class _Sequence:
     """The stores of a stage, invocation by invocation, each in its order."""
 
-    def __init__(self, entries: list[Entry]) -> None:
+    def __init__(self, entries: list[MemoryEntry]) -> None:
         lanes = [e.lanes for e in entries]
         self.names = [e.place for e in entries]
         self.kinds = [e.kind for e in entries]
@@ -136,26 +136,26 @@ class _Sequence:
 
 
 def _stores(
-    stage: str, before: list[Entry], after: list[Entry], exact: bool, loose: bool
-) -> Difference | None:
+    stage: str, before: list[MemoryEntry], after: list[MemoryEntry], exact: bool, loose: bool
+) -> SeenDifference | None:
     a, b = _Sequence(before), _Sequence(after)
     size = min(len(a.lanes), len(b.lanes))
     for n in range(size):
         name, other = a.names[a.which[n]], b.names[b.which[n]]
         where = Place(stage, f"the store to {name}")
         if a.lanes[n] != b.lanes[n] or name != other:
-            return Difference(Place(stage, "the order of stores"), name, other, int(a.lanes[n]))
+            return SeenDifference(Place(stage, "the order of stores"), name, other, int(a.lanes[n]))
         if a.u[n]:
             continue
         if a.at[n] != b.at[n]:
-            return Difference(where, int(a.at[n]), int(b.at[n]), int(a.lanes[n]))
+            return SeenDifference(where, int(a.at[n]), int(b.at[n]), int(a.lanes[n]))
         kind = a.kinds[a.which[n]]
         held = object if kind == "int" else np.float64
         x, y = np.array([a.value[n]], dtype=held), np.array([b.value[n]], dtype=held)
         if b.u[n] or unlike(x, y, exact, loose, kind == "double")[0]:
             shown = "undefined" if b.u[n] else b.value[n]
-            return Difference(where, a.value[n], shown, int(a.lanes[n]))
+            return SeenDifference(where, a.value[n], shown, int(a.lanes[n]))
     if len(a.lanes) != len(b.lanes):
         place = Place(stage, "the number of stores")
-        return Difference(place, len(a.lanes), len(b.lanes), 0)
+        return SeenDifference(place, len(a.lanes), len(b.lanes), 0)
     return None

@@ -10,8 +10,8 @@ from spvlink.binary.words import little_endian
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst
 from spvlink.options import Options
-from spvlink.verify.machine.declared import Stage
-from spvlink.verify.machine.values import Unsupported
+from spvlink.verify.machine.declared import MachineStage
+from spvlink.verify.machine.values import NotInterpreted
 
 FROZEN = {
     ops.OpSpecConstantTrue: ops.OpConstantTrue, ops.OpSpecConstantFalse: ops.OpConstantFalse,
@@ -19,7 +19,7 @@ FROZEN = {
 }  # fmt: skip
 
 
-def bits_given(stage: Stage, inst: Inst, options: Options) -> int | None:
+def bits_given(stage: MachineStage, inst: Inst, options: Options) -> int | None:
     """The bits that the options give a specialization constant; None: those in the module."""
     number = stage.find(inst, enums.Decoration_SpecId)
     if number is None or inst.type is None:
@@ -34,7 +34,7 @@ def bits_given(stage: Stage, inst: Inst, options: Options) -> int | None:
     try:
         return _bits_of_text(given, inst.type) & ((1 << width) - 1)
     except (ValueError, struct.error) as error:
-        raise Unsupported(f"a specialization constant of {given!r}", stage.name) from error
+        raise NotInterpreted(f"a specialization constant of {given!r}", stage.name) from error
 
 
 def _bits_of_text(text: str, type: Inst) -> int:
@@ -46,7 +46,7 @@ def _bits_of_text(text: str, type: Inst) -> int:
     return int.from_bytes(struct.pack(form, float(text)), "little")
 
 
-def frozen(data: bytes, stage: Stage, options: Options) -> bytes:
+def frozen(data: bytes, stage: MachineStage, options: Options) -> bytes:
     """The module with constants in place of specialization constants."""
     spec = {i.id: i for i in stage.module.globals if i.op in FROZEN}
     if not spec:

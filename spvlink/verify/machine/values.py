@@ -25,7 +25,7 @@ FLOATS: Final[dict[int, Any]] = {16: np.float16, 32: np.float32, 64: np.float64}
 YES: Final = np.ones(1, dtype=bool)
 
 
-class Unsupported(Exception):
+class NotInterpreted(Exception):
     """The interpreter does not know something: the answer is "unknown"."""
 
     def __init__(self, why: str, stage: str = "", instruction: str = "") -> None:
@@ -35,7 +35,7 @@ class Unsupported(Exception):
         self.instruction = instruction
 
 
-class Endless(Unsupported):
+class Endless(NotInterpreted):
     """A loop that takes too long."""
 
 
@@ -177,7 +177,7 @@ class Kinds:
             elif types.is_ieee(scalar):
                 found = np.dtype(np.float64 if self.loose else FLOATS[scalar.imm[0]])
             else:
-                raise Unsupported("a type that is not interpreted", "", repr(scalar))
+                raise NotInterpreted("a type that is not interpreted", "", repr(scalar))
             self.known[type] = found
         return found
 
@@ -190,7 +190,7 @@ class Kinds:
             u = np.ones(shape, dtype=bool) if undefined else None
             return V(np.zeros(shape, dtype=self.dtype(type)), u)
         if not types.is_composite(type):
-            raise Unsupported("a type that is not interpreted", "", repr(type))
+            raise NotInterpreted("a type that is not interpreted", "", repr(type))
         parts = range(types.size_of(type))
         if type.op == ops.OpTypeStruct:
             return [self.filled(type.args[n], undefined) for n in parts]

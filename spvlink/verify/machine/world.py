@@ -15,9 +15,9 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst
 from spvlink.options import Options
-from spvlink.verify.machine.declared import Stage
-from spvlink.verify.machine.memory import DESCRIPTORS, Address, Region, size_in_buffer
-from spvlink.verify.machine.values import FLOATS, UNSIGNED, Array, Unsupported, Value
+from spvlink.verify.machine.declared import MachineStage
+from spvlink.verify.machine.memory import DESCRIPTORS, MemoryAddress, Region, size_in_buffer
+from spvlink.verify.machine.values import FLOATS, UNSIGNED, Array, NotInterpreted, Value
 
 HEAP: Final = 1 << 32  # where addresses of buffers begin
 HEAP_SIZE: Final = 1 << 16
@@ -114,7 +114,7 @@ class World:
 
     # -- buffers -----------------------------------------------------------------------------------
 
-    def region(self, key: object, stage: Stage, type: Inst, count: int) -> Region:
+    def region(self, key: object, stage: MachineStage, type: Inst, count: int) -> Region:
         found = self.regions.get(key)
         if found is None:
             size = max(size_in_buffer(stage, type), 16)
@@ -129,7 +129,7 @@ class World:
         return found
 
     def fill(
-        self, random: Any, stage: Stage, data: Array, at: int, type: Inst,
+        self, random: Any, stage: MachineStage, data: Array, at: int, type: Inst,
         stride: int = 0, by_row: bool = False,
     ) -> None:  # fmt: skip
         """Put seeded numbers where a type has its scalars."""
@@ -170,7 +170,7 @@ class World:
             found = self.regions["heap"] = Region("heap", data, HEAP_SIZE)
         return found
 
-    def allocated(self, stage: Stage, pointer: Inst) -> int:
+    def allocated(self, stage: MachineStage, pointer: Inst) -> int:
         """The address of a buffer of what a pointer points to."""
         key = _shape(pointer, 3)
         if key in self.heap_of:
@@ -182,7 +182,7 @@ class World:
         count = max(1, min(16, 2048 // max(size, 1)))
         self.heap_end += (size * count + 255) // 256 * 256
         if self.heap_end > HEAP_SIZE:
-            raise Unsupported("too many buffers behind addresses", stage.name)
+            raise NotInterpreted("too many buffers behind addresses", stage.name)
         random = self.dice("heap", key)
         for n in range(count):
             self.fill(random, stage, self.heap().data, at + n * size, pointer.args[0])
@@ -215,15 +215,15 @@ class Handle:
             if old is not None:
                 made.at = np.where(mask, np.asarray(self.at), np.asarray(old.at))
             return made
-        raise Unsupported("a choice between images")
+        raise NotInterpreted("a choice between images")
 
 
-def resource_of(stage: Stage, world: World, variable: Inst) -> Value:
+def resource_of(stage: MachineStage, world: World, variable: Inst) -> Value:
     """The pointer that a variable of a resource is."""
     assert variable.type is not None
     type = variable.type.args[0]
     if variable.imm[0] == enums.StorageClass_PushConstant:
-        return Address(world.region("push", stage, type, 1), _ZERO, type, _ZERO)
+        return MemoryAddress(world.region("push", stage, type, 1), _ZERO, type, _ZERO)
     key = (
         stage.find(variable, enums.Decoration_DescriptorSet) or 0,
         stage.find(variable, enums.Decoration_Binding) or 0,
@@ -235,15 +235,15 @@ def resource_of(stage: Stage, world: World, variable: Inst) -> Value:
     while block.op in (ops.OpTypeArray, ops.OpTypeRuntimeArray):
         block, count = block.args[0], DESCRIPTORS
     region = world.region(key, stage, block, count)
-    return Address(region, _ZERO, type, _ZERO)
+    return MemoryAddress(region, _ZERO, type, _ZERO)
 
 
 _ZERO: Final = np.zeros(1, dtype=np.int64)
 
 
-def prepared(world: World, stages: list[Stage]) -> None:
+def prepared(world: World, stages: list[MachineStage]) -> None:
     """Make all buffers of a pipeline, each as the largest declaration of it says."""
-    found: list[tuple[int, int, Stage, Inst]] = []
+    found: list[tuple[int, int, MachineStage, Inst]] = []
     for stage in stages:
         for storage in _BUFFERS:
             for variable in stage.variables(storage):

@@ -1,14 +1,19 @@
 """Proof on paper: graphs of values of both pipelines, normalized and compared.
 
-graph      nodes, and decision diagrams of what depends on branches
-fold       arithmetic on constants
-simplify   normal forms of operations, to the bit;   integers   those of integers
-terms      loops as closed terms, indices, values at other vertices
-shapes     types and decorations of a module;   places   where interfaces lie
-pointers   variables and buffers;   state   edges between blocks, and where they meet
-walk       the walk over blocks, calls and loops
-acts       instructions without effects;   stage   all others, and what is seen outside
-pipeline   stage after stage
-compare    whether a node refines another one;   reals   what is equal up to rounding
-prove      the proof of one pipeline
+graph     nodes, and decision diagrams of conditions
+folding   arithmetic on constants
+normal    normal forms of operations, to the bit
+integers  normal forms of integers
+terms     loops as closed terms, indices, values at other vertices
+shapes    types and decorations of a module
+places    where interfaces lie
+pointers  variables and buffers
+state     edges between blocks, and where they meet
+walk      the walk over blocks, calls and loops
+acts      instructions without effects
+stage     instructions with effects, and all that is seen outside
+pipeline  stage after stage
+compare   whether a node refines another one
+reals     values that are equal up to rounding
+prove     the proof of one pipeline
 """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir.core import Inst, name_of_set
-from spvlink.verify.paper.graph import CONST, Node, Unsupported
-from spvlink.verify.paper.pointers import Address, part_of, with_part
+from spvlink.verify.paper.graph import CONST, Node, NotProvable
+from spvlink.verify.paper.pointers import TermAddress, part_of, with_part
 from spvlink.verify.paper.shapes import Value, parts
 from spvlink.verify.paper.walk import Walker
 
@@ -71,7 +71,7 @@ class Acts(Walker):
 
     def decides(self, inst: Inst) -> None:
         if self.linked and any(node.undef for node in parts(self.value(inst))):
-            raise Unsupported("a choice by an undefined value")
+            raise NotProvable("a choice by an undefined value")
 
     def precise(self, inst: Inst, name: str) -> tuple[object, ...]:
         if name in _CONTRACTED and enums.Decoration_NoContraction in self.shapes.of(inst):
@@ -117,7 +117,7 @@ class Acts(Walker):
         if name.startswith(("NonSemantic.", "OpenCL.DebugInfo")):
             return None
         if name != "GLSL.std.450":
-            raise Unsupported("an unknown set of instructions")
+            raise NotProvable("an unknown set of instructions")
         number = inst.imm[0]
         word = glsl.NAMES[number]
         if number in (glsl.Glsl_InterpolateAtCentroid, glsl.Glsl_InterpolateAtSample,
@@ -135,14 +135,14 @@ class Acts(Walker):
                 pass
             return self.whole(f"glsl.{word}", inst, args, ())
         if not info.GLSL_FLAGS.get(number, 0) & info.LANEWISE:
-            raise Unsupported(f"the instruction {word}")
+            raise NotProvable(f"the instruction {word}")
         return self.lanes(f"glsl.{word}", inst, args, ())
 
     def interpolated(self, inst: Inst, word: str) -> Value:
-        raise Unsupported(f"the instruction {word}")
+        raise NotProvable(f"the instruction {word}")
 
     def cross(self, args: list[Value]) -> Value:
-        """Each component hangs on four numbers."""
+        """Each component depends on four numbers."""
         a, b = args
         made = []
         for at in range(3):
@@ -197,7 +197,7 @@ class Acts(Walker):
         value = self.value(inst.args[0])
         for at in inst.imm:
             if at >= len(value):
-                raise Unsupported("an index beyond the end")
+                raise NotProvable("an index beyond the end")
             value = value[at]
         return value
 
@@ -288,12 +288,12 @@ class Acts(Walker):
     # -- images ------------------------------------------------------------------------------------
 
     def lookup(self, inst: Inst) -> Value:
-        """A lookup, or a question about an image. One with implicit derivatives hangs on which
+        """A lookup, or a question about an image. One with implicit derivatives depends on which
         lanes are there: on its path."""
         args = [self.value(a) for a in inst.args]
         for value in args:
-            if isinstance(value, Address):
-                raise Unsupported("an image by pointer")
+            if isinstance(value, TermAddress):
+                raise NotProvable("an image by pointer")
         if inst.op == ops.OpSampledImage:
             return self.graph.node("SampledImage", "o", tuple(args))
         if inst.op == ops.OpImage:

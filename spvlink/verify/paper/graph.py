@@ -6,7 +6,7 @@ made, which is one order for both pipelines, since they share the graph. So two 
 and selects that choose alike are one node, however they are written. This needs no axiom: a
 diagram is the function of its atoms, and atoms are taken as independent of each other.
 
-``undef`` marks nodes that hang on an undefined value. ``loops`` has a bit for each loop whose
+``undef`` marks nodes that depend on an undefined value. ``loops`` has a bit for each loop whose
 variables a node names and that is not closed yet (``loops.py``).
 """
 
@@ -25,7 +25,7 @@ UNDEF: Final = "undef"
 ITE: Final = "ite"
 
 
-class Unsupported(Exception):
+class NotProvable(Exception):
     """What the prover does not know, or has no room or time for."""
 
 
@@ -97,9 +97,9 @@ class Graph:
         if node is None:
             count = len(self.table)
             if count > self.most:
-                raise Unsupported("the graph has too many nodes")
+                raise NotProvable("the graph has too many nodes")
             if not count & 255 and time.perf_counter() > self.deadline:
-                raise Unsupported("it takes too long")
+                raise NotProvable("it takes too long")
             node = self.table[key] = Node(count, op, kind, args, imm)
         return node
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     Rule = Callable[[Graph, str, list[Node], tuple[object, ...]], "Node | None"]
 
 # a * b is b * a in IEEE 754, and so on. FMin and FMax are not here: which NaN or zero they give
-# hangs on the order of their operands.
+# depends on the order of their operands.
 COMMUTATIVE: Final = frozenset(("FAdd", "FMul", "FOrdEqual", "FOrdNotEqual", "IMul"))
 _MOST_LEAVES: Final = 32  # of a choice that is folded
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from spvlink.grammar import enums
 from spvlink.ir.core import Module
-from spvlink.verify.paper.graph import Node, Unsupported
-from spvlink.verify.paper.places import Leaf
-from spvlink.verify.paper.stage import Stage
+from spvlink.verify.paper.graph import Node, NotProvable
+from spvlink.verify.paper.places import PlaceLeaf
+from spvlink.verify.paper.stage import ProvedStage
 from spvlink.verify.paper.terms import Terms
 from spvlink.verify.verdict import Place
 
@@ -42,7 +42,7 @@ class Pipeline:
     def __init__(self, terms: Terms, side: str) -> None:
         self.terms = terms
         self.side = side
-        self.stages: list[Stage] = []
+        self.stages: list[ProvedStage] = []
         self.provoking = terms.graph.node("provoking", "o")
 
     def add(
@@ -53,12 +53,12 @@ class Pipeline:
         stage = None
         try:
             supplies = _Supplies(self, name, before)
-            stage = Stage(
+            stage = ProvedStage(
                 name, module, self.terms, self.side, supplies.supply, specialized, defaults
             )
             supplies.stage = stage
             stage.walk()
-        except Unsupported as why:
+        except NotProvable as why:
             at = "" if stage is None or stage.now is None else repr(stage.now)
             raise Stuck(Place(name, "", at), str(why)) from None
         self.stages.append(stage)
@@ -67,41 +67,41 @@ class Pipeline:
 class _Supplies:
     """Gives a stage its inputs."""
 
-    def __init__(self, pipeline: Pipeline, name: str, before: Stage | None) -> None:
+    def __init__(self, pipeline: Pipeline, name: str, before: ProvedStage | None) -> None:
         self.pipeline = pipeline
         self.terms = pipeline.terms
         self.graph = pipeline.terms.graph
         self.name = name
         self.before = before
-        self.stage: Stage | None = None
+        self.stage: ProvedStage | None = None
 
-    def supply(self, leaf: Leaf, vertex: Node | None) -> Node:
+    def supply(self, leaf: PlaceLeaf, vertex: Node | None) -> Node:
         if leaf.key[0] == "builtin":
             return self.builtin(leaf, vertex)
         if self.before is None:
             return self.graph.leaf("attribute", leaf.kind, *leaf.key)
         return self.varying(leaf, vertex)
 
-    def crossing(self, leaf: Leaf) -> Node:
+    def crossing(self, leaf: PlaceLeaf) -> Node:
         """What the stage before wrote; undefined if it did not write it."""
         assert self.before is not None
         node = self.before.outputs.get(leaf.key)
         if node is None:
             return self.graph.undefined(leaf.kind)
         if node.kind != leaf.kind:
-            raise Unsupported("an input of another type than the output")
+            raise NotProvable("an input of another type than the output")
         return node
 
-    def varying(self, leaf: Leaf, vertex: Node | None) -> Node:
+    def varying(self, leaf: PlaceLeaf, vertex: Node | None) -> Node:
         node = self.crossing(leaf)
         if vertex is not None:
             return self.terms.at(vertex, node)
         if self.name != "frag":
-            raise Unsupported("an input of this stage")
+            raise NotProvable("an input of this stage")
         if "flat" in leaf.qualifiers:
             return self.terms.at(self.pipeline.provoking, node)
         if leaf.kind[0] != "f":
-            raise Unsupported("an integer that is interpolated")
+            raise NotProvable("an integer that is interpolated")
         if "sample" in leaf.qualifiers and self.stage is not None:
             self.stage.sample_rate = True
         return self.interpolated(node, leaf.qualifiers)
@@ -113,7 +113,7 @@ class _Supplies:
         made.varying = True
         return made
 
-    def builtin(self, leaf: Leaf, vertex: Node | None) -> Node:
+    def builtin(self, leaf: PlaceLeaf, vertex: Node | None) -> Node:
         number = leaf.key[1]
         if self.before is not None and leaf.key in self.before.outputs:
             node = self.before.outputs[leaf.key]

@@ -14,7 +14,7 @@ from typing import Any
 
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst
-from spvlink.verify.paper.graph import Unsupported
+from spvlink.verify.paper.graph import NotProvable
 from spvlink.verify.paper.shapes import Shapes
 
 TYPE_CHECKING = False
@@ -41,7 +41,7 @@ QUALIFIERS: Final = {
 }
 
 
-class Leaf:
+class PlaceLeaf:
     """A scalar of an interface variable."""
 
     __slots__ = ("captured", "key", "kind", "qualifiers", "stream")
@@ -70,7 +70,7 @@ class _Walk:
         self.notes: dict[int, tuple[int, ...]] = {}
         self.capture: list[int] = []  # buffer, next byte
 
-    def leaf(self, type: Inst) -> Leaf:
+    def leaf(self, type: Inst) -> PlaceLeaf:
         kind = self.shapes.kind(type)
         captured: Key | None = None
         if self.capture:
@@ -81,13 +81,13 @@ class _Walk:
         if self.builtin >= 0:
             key: Key = ("builtin", self.builtin, self.count)
             self.count += 1
-            return Leaf(key, kind, qualifiers, captured, stream)
+            return PlaceLeaf(key, kind, qualifiers, captured, stream)
         at = self.component
         key = (self.word, self.location + at // 4, at % 4)
         if self.dual:
             key = (*key, self.dual)
         self.component += 2 if kind[1:] == "64" else 1
-        return Leaf(key, kind, qualifiers, captured, stream)
+        return PlaceLeaf(key, kind, qualifiers, captured, stream)
 
     def tree(self, type: Inst) -> Any:
         """A value of leaves; moves on by the Locations that the type takes."""
@@ -140,7 +140,7 @@ def leaves_of(shapes: Shapes, variable: Inst, type: Inst) -> Any:
     walk.note(notes)
     made = walk.tree(type)
     if walk.location < 0 and walk.builtin < 0 and BUILTIN not in _all_notes(shapes, type):
-        raise Unsupported("a variable of the interface without a place")
+        raise NotProvable("a variable of the interface without a place")
     return made
 
 

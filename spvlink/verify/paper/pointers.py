@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst
-from spvlink.verify.paper.graph import CONST, Node, Unsupported
+from spvlink.verify.paper.graph import CONST, Node, NotProvable
 from spvlink.verify.paper.shapes import Shapes, Value, is_composite, zipped
 from spvlink.verify.paper.terms import Terms
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 ARRAYS: Final = frozenset((ops.OpTypeArray, ops.OpTypeRuntimeArray))
 
 
-class Pointer:
+class TermPointer:
     """To a part of a variable. ``path``: indices, as nodes; ``type``: of what it points to."""
 
     __slots__ = ("path", "root", "type")
@@ -26,13 +26,15 @@ class Pointer:
         self.type = type
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Pointer) and self.root == other.root and self.path == other.path
+        return (
+            isinstance(other, TermPointer) and self.root == other.root and self.path == other.path
+        )
 
     def __hash__(self) -> int:
         return hash((self.root, self.path))
 
 
-class Address:
+class TermAddress:
     """Into a buffer or to a resource. ``where``: storage class, set, binding; ``within``: nodes
     that pick the descriptor or are a base; ``offset`` and ``terms`` (bytes, index): where in it."""
 
@@ -48,8 +50,8 @@ class Address:
         self.stride = 0  # of a matrix
         self.row_major = False
 
-    def copy(self) -> Address:
-        made = Address(self.where, self.type, self.notes)
+    def copy(self) -> TermAddress:
+        made = TermAddress(self.where, self.type, self.notes)
         made.within, made.offset, made.terms = self.within, self.offset, self.terms
         made.stride, made.row_major = self.stride, self.row_major
         return made
@@ -65,7 +67,7 @@ class Address:
         return (*self.within, *order), imm
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Address) and self.key() == other.key()
+        return isinstance(other, TermAddress) and self.key() == other.key()
 
     def __hash__(self) -> int:
         return hash(self.key())
@@ -77,17 +79,17 @@ class Address:
             self.terms = (*self.terms, (stride, index))
 
 
-def chain(shapes: Shapes, base: Address, indices: list[Node]) -> Address:
+def chain(shapes: Shapes, base: TermAddress, indices: list[Node]) -> TermAddress:
     """An address with indices followed."""
     at = base.copy()
     for index in indices:
         type = at.type
         if type.op == ops.OpTypeStruct:
             if index.op != CONST:
-                raise Unsupported("a dynamic member")
+                raise NotProvable("a dynamic member")
             notes = shapes.of_member(type, index.bits)
             if enums.Decoration_Offset not in notes:
-                raise Unsupported("a buffer without a layout")
+                raise NotProvable("a buffer without a layout")
             at.offset += notes[enums.Decoration_Offset][0]
             at.notes = at.notes | frozenset(notes)
             if enums.Decoration_MatrixStride in notes:
@@ -110,7 +112,7 @@ def chain(shapes: Shapes, base: Address, indices: list[Node]) -> Address:
             in_rows = at.row_major and at.stride
             at.moved(at.stride if in_rows else scalar, index)
         else:
-            raise Unsupported("an index into a scalar")
+            raise NotProvable("an index into a scalar")
         if type.op != ops.OpTypeMatrix and type.op != ops.OpTypeVector:
             at.type = type.args[0]
         else:
@@ -120,7 +122,7 @@ def chain(shapes: Shapes, base: Address, indices: list[Node]) -> Address:
     return at
 
 
-def scalars(shapes: Shapes, base: Address, terms: Terms, visit: Any) -> Value:
+def scalars(shapes: Shapes, base: TermAddress, terms: Terms, visit: Any) -> Value:
     """A value of what ``visit`` makes of the address of each scalar."""
     if not is_composite(base.type):
         return visit(base)
@@ -142,7 +144,7 @@ def part_of(terms: Terms, value: Value, path: tuple[Node, ...]) -> Value:
     for at, index in enumerate(path):
         if index.op == CONST:
             if index.bits >= len(value):
-                raise Unsupported("an index beyond the end")
+                raise NotProvable("an index beyond the end")
             value = value[index.bits]
             continue
         rest = [part_of(terms, part, path[at + 1 :]) for part in value]
@@ -154,7 +156,7 @@ def _picked(terms: Terms, index: Node, values: list[Value]) -> Value:
     if isinstance(values[0], tuple):
         return tuple([_picked(terms, index, list(column)) for column in zip(*values)])
     if not isinstance(values[0], Node):
-        raise Unsupported("a choice of pointers")
+        raise NotProvable("a choice of pointers")
     return terms.pick(index, values)
 
 
@@ -166,7 +168,7 @@ def with_part(terms: Terms, value: Value, path: tuple[Node, ...], new: Value) ->
     if index.op == CONST:
         at = index.bits
         if at >= len(value):
-            raise Unsupported("an index beyond the end")
+            raise NotProvable("an index beyond the end")
         return (*value[:at], with_part(terms, value[at], rest, new), *value[at + 1 :])
     made = []
     for at, old in enumerate(value):

@@ -11,10 +11,10 @@ from spvlink.ir.edit import abandon
 from spvlink.options import Options
 from spvlink.pipeline import STAGES, Source, stage_of
 from spvlink.verify.paper.compare import Comparison
-from spvlink.verify.paper.graph import Graph, Node, Unsupported, text
+from spvlink.verify.paper.graph import Graph, Node, NotProvable, text
 from spvlink.verify.paper.pipeline import Pipeline, Stuck
 from spvlink.verify.paper.reals import Reals
-from spvlink.verify.paper.stage import Stage
+from spvlink.verify.paper.stage import ProvedStage
 from spvlink.verify.paper.terms import Terms
 from spvlink.verify.verdict import EQUAL, PAPER, UNKNOWN, Place, Verdict
 
@@ -43,7 +43,7 @@ def prove(
         found = _Proof(sides, options, seconds).run()
     except Stuck as stuck:
         found = Verdict(UNKNOWN, PAPER, stuck.place, stuck.reason)
-    except Unsupported as why:
+    except NotProvable as why:
         found = Verdict(UNKNOWN, PAPER, None, str(why))
     except RecursionError:
         found = Verdict(UNKNOWN, PAPER, None, "the graph is too deep")
@@ -99,7 +99,7 @@ class _Proof:
                 found[number] = value
         return found
 
-    def differing(self, mine: Stage, other: Stage, last: bool) -> Verdict | None:
+    def differing(self, mine: ProvedStage, other: ProvedStage, last: bool) -> Verdict | None:
         """The first difference that can be seen of a stage."""
         if mine.modes() != other.modes():
             return Verdict(UNKNOWN, PAPER, Place(mine.name), "execution modes differ")
@@ -127,7 +127,7 @@ class _Proof:
                 return self.part(mine.name, words, one, two)
         return None
 
-    def same(self, stage: Stage, words: str, one: Node, two: Node) -> bool:
+    def same(self, stage: ProvedStage, words: str, one: Node, two: Node) -> bool:
         """To the bit; or up to rounding, if that is allowed and it is a colour."""
         true = self.graph.true
         if self.comparison.refines(one, two, true):

@@ -3,11 +3,11 @@
     uniform   interpolation gives a value that all vertices of a primitive agree on
     linear    interpolation is linear in real numbers: a sum of products with values that all
               vertices agree on may be made before or behind it
-    sums      sums and products of real numbers do not hang on their order
+    sums      sums and products of real numbers do not depend on their order
 
 They hold for what ends in a colour. In front of a decision (a comparison, floor, a conversion to an
-integer, coordinates of a lookup) none of them holds, since a decision may hang on the last bit; but
-one that compares constants that are far apart comes out the same however they are rounded
+integer, coordinates of a lookup) none of them holds, since a decision may depend on the last bit;
+but one that compares constants that are far apart comes out the same however they are rounded
 (``apart``). In front of a pole (division, sqrt, normalize ...) only ``uniform`` holds, unless the
 value stays away from it.
 

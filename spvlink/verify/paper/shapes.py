@@ -11,14 +11,14 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import core
 from spvlink.ir.core import Inst, Module
 from spvlink.ir.types import index_of
-from spvlink.verify.paper.graph import BOOL, Graph, Node, Unsupported
+from spvlink.verify.paper.graph import BOOL, Graph, Node, NotProvable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
     from typing import Final
 
-Value = Any  # a Node, a tuple of Values or a Pointer
+Value = Any  # a Node, a tuple of Values or a TermPointer
 
 MOST_PARTS: Final = 4096  # of a value
 OPAQUE: Final = "o"
@@ -42,7 +42,7 @@ class Shapes:
                 key = inst.args[0], inst.imm[0]
                 self.members.setdefault(key, {})[inst.imm[1]] = inst.imm[2:]
             else:
-                raise Unsupported("groups of decorations")
+                raise NotProvable("groups of decorations")
 
     def of(self, inst: Inst) -> dict[int, tuple[int, ...]]:
         return self.decorations.get(inst, {})
@@ -66,10 +66,10 @@ class Shapes:
         if type.op == ops.OpTypeArray:
             length = index_of(type.args[1])
             if length is None:
-                raise Unsupported("an array whose length is specialized")
+                raise NotProvable("an array whose length is specialized")
             return length
         if type.op == ops.OpTypeRuntimeArray:
-            raise Unsupported("a value that is a runtime array")
+            raise NotProvable("a value that is a runtime array")
         return 0
 
     def part(self, type: Inst, at: int) -> Inst:
@@ -83,7 +83,7 @@ class Shapes:
         if not is_composite(type):
             left[0] -= 1
             if left[0] < 0:
-                raise Unsupported("a value of very many parts")
+                raise NotProvable("a value of very many parts")
             return make(type)
         return tuple([self._build(self.part(type, i), make, left) for i in range(self.count(type))])
 
@@ -120,7 +120,7 @@ def _kind(type: Inst) -> str:
         return OPAQUE
     if type.op == ops.OpTypePointer and type.imm[0] == enums.StorageClass_PhysicalStorageBuffer:
         return "i64"
-    raise Unsupported(f"a type {ops.NAMES.get(type.op, type.op)}")
+    raise NotProvable(f"a type {ops.NAMES.get(type.op, type.op)}")
 
 
 def parts(value: Value) -> list[Node]:
@@ -128,7 +128,7 @@ def parts(value: Value) -> list[Node]:
     if isinstance(value, tuple):
         return [node for part in value for node in parts(part)]
     if not isinstance(value, Node):
-        raise Unsupported("a pointer as a value")
+        raise NotProvable("a pointer as a value")
     return [value]
 
 
@@ -137,7 +137,7 @@ def mapped(value: Value, change: Callable[[Node], Node]) -> Value:
     if isinstance(value, tuple):
         return tuple([mapped(part, change) for part in value])
     if not isinstance(value, Node):
-        raise Unsupported("a pointer as a value")
+        raise NotProvable("a pointer as a value")
     return change(value)
 
 
@@ -150,5 +150,5 @@ def zipped(a: Value, b: Value, change: Callable[[Node, Node], Node]) -> Value:
     if not isinstance(a, Node) or not isinstance(b, Node):
         if a == b:
             return a
-        raise Unsupported("a choice of pointers")
+        raise NotProvable("a choice of pointers")
     return change(a, b)

@@ -9,11 +9,11 @@ from spvlink.ir.types import bits_of
 from spvlink.verify.paper import folding as fold
 from spvlink.verify.paper import places
 from spvlink.verify.paper.acts import Acts
-from spvlink.verify.paper.graph import BOOL, Node, Unsupported
-from spvlink.verify.paper.places import Leaf
+from spvlink.verify.paper.graph import BOOL, Node, NotProvable
+from spvlink.verify.paper.places import PlaceLeaf
 from spvlink.verify.paper.pointers import (
-    Address,
-    Pointer,
+    TermAddress,
+    TermPointer,
     chain,
     part_of,
     scalars,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.verify.paper.places import Key
 
     # key, kind, qualifiers, vertex (of an arrayed input) -> value
-    Supply = Callable[[Leaf, "Node | None"], Node]
+    Supply = Callable[[PlaceLeaf, "Node | None"], Node]
 
 _BUFFERS: Final = frozenset((
     enums.StorageClass_Uniform, enums.StorageClass_StorageBuffer, enums.StorageClass_PushConstant,
@@ -43,7 +43,7 @@ MEMORY: Final = "mem"
 DEMOTED: Final = "demoted"
 
 
-class Stage(Acts):
+class ProvedStage(Acts):
     """Walks the entry point of a module. ``outputs``: what it wrote in the end, by key;
     ``seen``: everything else that can be seen outside, by name."""
 
@@ -64,7 +64,7 @@ class Stage(Acts):
         self.leaves: dict[Inst, Any] = {}  # of interface variables
         self.arrayed: set[Inst] = set()
         self.outputs: dict[Key, Node] = {}
-        self.written: dict[Key, Leaf] = {}
+        self.written: dict[Key, PlaceLeaf] = {}
         self.seen: dict[object, Node] = {}
         self.sample_rate = False
         self.writes = any(
@@ -96,14 +96,14 @@ class Stage(Acts):
     def begin_output(self, inst: Inst, type: Inst, cells: dict[object, Value]) -> None:
         arrayed = self.is_arrayed(inst, type, False)
         if arrayed:
-            raise Unsupported(f"outputs of the {self.name} stage")
+            raise NotProvable(f"outputs of the {self.name} stage")
         self.leaves[inst] = places.leaves_of(self.shapes, inst, type)
         cells[inst, 0] = self.initial(inst, type)
 
     def pointee(self, variable: Inst) -> Inst:
         type = variable.type
         if type is None or type.op != ops.OpTypePointer:
-            raise Unsupported("an untyped variable")
+            raise NotProvable("an untyped variable")
         return type.args[0]
 
     def initial(self, variable: Inst, type: Inst) -> Value:
@@ -132,23 +132,23 @@ class Stage(Acts):
             where: tuple[Any, ...] = (storage,)
             if storage != enums.StorageClass_PushConstant:
                 if enums.Decoration_Binding not in notes:
-                    raise Unsupported("a resource without a binding")
+                    raise NotProvable("a resource without a binding")
                 where = (
                     storage,
                     notes.get(enums.Decoration_DescriptorSet, (0,))[0],
                     notes[enums.Decoration_Binding][0],
                 )
-            return Address(where, type, frozenset(notes))
+            return TermAddress(where, type, frozenset(notes))
         if storage == enums.StorageClass_Input:
             if inst not in self.leaves:
                 if self.is_arrayed(inst, type, True):
                     self.arrayed.add(inst)
                     type = type.args[0]
                 self.leaves[inst] = places.leaves_of(self.shapes, inst, type)
-            return Pointer(("in", inst), (), self.pointee(inst))
+            return TermPointer(("in", inst), (), self.pointee(inst))
         if storage in (enums.StorageClass_Private, enums.StorageClass_Output):
-            return Pointer((inst, 0), (), type)
-        raise Unsupported(f"variables of the storage class {storage}")
+            return TermPointer((inst, 0), (), type)
+        raise NotProvable(f"variables of the storage class {storage}")
 
     def constant(self, inst: Inst) -> Value:
         known = self.constants.get(inst)
@@ -161,7 +161,7 @@ class Stage(Acts):
         if op == ops.OpVariable:
             return self.variable(inst)
         if type is None:
-            raise Unsupported("a value without a type")
+            raise NotProvable("a value without a type")
         if op in (ops.OpConstantComposite, ops.OpSpecConstantComposite):
             return tuple([self.constant(a) for a in inst.args])
         if op == ops.OpConstantNull:
@@ -173,11 +173,11 @@ class Stage(Acts):
         if op == ops.OpSpecConstantOp:
             found = self.pure(Inst(inst.imm[0], type, inst.args, inst.imm[1:]))
             if found is None:
-                raise Unsupported("an operation on specialization constants")
+                raise NotProvable("an operation on specialization constants")
             return found
         bits = bits_of(inst)
         if bits is None:
-            raise Unsupported(f"the instruction {ops.NAMES.get(op, op)} as a constant")
+            raise NotProvable(f"the instruction {ops.NAMES.get(op, op)} as a constant")
         return self.graph.const(self.shapes.kind(type), bits)
 
     def special(self, inst: Inst, type: Inst) -> Node:
@@ -202,14 +202,14 @@ class Stage(Acts):
             type = inst.type.args[0]
             value = self.initial(inst, type)
             self.cells[inst, self.call.number] = value
-            return Pointer((inst, self.call.number), (), type)
+            return TermPointer((inst, self.call.number), (), type)
         if op == ops.OpLoad:
             if self.is_volatile(inst, 0):
-                raise Unsupported("a volatile load")
+                raise NotProvable("a volatile load")
             return self.load(self.value(inst.args[0]))
         if op == ops.OpStore:
             if self.is_volatile(inst, 0):
-                raise Unsupported("a volatile store")
+                raise NotProvable("a volatile store")
             return self.store(self.value(inst.args[0]), self.value(inst.args[1]))
         if op in _CHAINS:
             return self.chained(inst)
@@ -228,36 +228,36 @@ class Stage(Acts):
     def chained(self, inst: Inst) -> Value:
         base = self.value(inst.args[0])
         indices = [self.node(a) for a in inst.args[1:]]
-        if isinstance(base, Address):
+        if isinstance(base, TermAddress):
             return chain(self.shapes, base, indices)
-        if not isinstance(base, Pointer):
-            raise Unsupported("a pointer that is not followed")
+        if not isinstance(base, TermPointer):
+            raise NotProvable("a pointer that is not followed")
         assert inst.type is not None
-        return Pointer(base.root, (*base.path, *indices), inst.type.args[0])
+        return TermPointer(base.root, (*base.path, *indices), inst.type.args[0])
 
     def load(self, pointer: Value) -> Value:
-        if isinstance(pointer, Address):
+        if isinstance(pointer, TermAddress):
             return scalars(self.shapes, pointer, self.terms, self.fetch)
-        if not isinstance(pointer, Pointer):
-            raise Unsupported("a load through an unknown pointer")
+        if not isinstance(pointer, TermPointer):
+            raise NotProvable("a load through an unknown pointer")
         root = pointer.root
         if isinstance(root, tuple) and root[0] == "in":
             return self.read(root[1], pointer.path)
         return part_of(self.terms, self.cells[root], pointer.path)
 
-    def fetch(self, at: Address) -> Node:
+    def fetch(self, at: TermAddress) -> Node:
         """A scalar of a buffer, or a resource."""
         if enums.Decoration_Volatile in at.notes:
-            raise Unsupported("a volatile variable")
+            raise NotProvable("a volatile variable")
         args, imm = at.key()
         kind = self.shapes.kind(at.type)
         if kind == BOOL:
-            raise Unsupported("a boolean in a buffer")
+            raise NotProvable("a boolean in a buffer")
         if self.may_be_written(at):
             args = (*args, self.cells[MEMORY])
         return self.graph.node("load", kind, args, imm)
 
-    def may_be_written(self, at: Address) -> bool:
+    def may_be_written(self, at: TermAddress) -> bool:
         """Whether this or another invocation may write what is read."""
         if at.where[0] in (enums.StorageClass_PushConstant, enums.StorageClass_UniformConstant):
             return False
@@ -288,24 +288,24 @@ class Stage(Acts):
         return part_of(self.terms, whole, path[1:])
 
     def store(self, pointer: Value, value: Value) -> Value:
-        if isinstance(pointer, Address):
+        if isinstance(pointer, TermAddress):
             self.put(pointer, value)
-        elif isinstance(pointer, Pointer):
+        elif isinstance(pointer, TermPointer):
             cell = pointer.root
             if cell not in self.cells:
-                raise Unsupported("a store through an unknown pointer")
+                raise NotProvable("a store through an unknown pointer")
             self.cells[cell] = with_part(self.terms, self.cells[cell], pointer.path, value)
         else:
-            raise Unsupported("a store through an unknown pointer")
+            raise NotProvable("a store through an unknown pointer")
         return None
 
-    def put(self, base: Address, value: Value) -> None:
+    def put(self, base: TermAddress, value: Value) -> None:
         """A store to a buffer: one more link of the chain of effects, in their order."""
         if enums.Decoration_Volatile in base.notes:
-            raise Unsupported("a volatile variable")
+            raise NotProvable("a volatile variable")
         values = iter(parts(value))
 
-        def one(at: Address) -> Node:
+        def one(at: TermAddress) -> Node:
             args, imm = at.key()
             node = next(values)
             self.happen("store", (*args, node), (*imm, node.kind))
@@ -335,13 +335,13 @@ class Stage(Acts):
             return self.whole("ImageRead", inst, [*values, self.cells[MEMORY]], inst.imm)
         flags = info.FLAGS.get(op, 0)
         if flags & info.ATOMIC and inst.args and isinstance(
-            pointer := self.value(inst.args[0]), Address
+            pointer := self.value(inst.args[0]), TermAddress
         ):  # fmt: skip
             return self.atomic(inst, pointer)
-        raise Unsupported(f"the instruction {ops.NAMES.get(op, op)}")
+        raise NotProvable(f"the instruction {ops.NAMES.get(op, op)}")
 
-    def atomic(self, inst: Inst, pointer: Address) -> Value:
-        """An atomic operation gives what was there, and is an effect: both hang on all effects
+    def atomic(self, inst: Inst, pointer: TermAddress) -> Value:
+        """An atomic operation gives what was there, and is an effect: both depend on all effects
         before. Scopes and orders are constants."""
         args, imm = pointer.key()
         rest = [node for a in inst.args[1:] for node in parts(self.value(a))]
@@ -410,10 +410,10 @@ def given_bits(kind: str, value: str | bytes) -> int:
             return fold.bits_of(kind, float(value)) or 0
         return int(value, 0) & ((1 << size) - 1)
     except ValueError:
-        raise Unsupported("a specialization constant that cannot be read") from None
+        raise NotProvable("a specialization constant that cannot be read") from None
 
 
-def flat_leaves(tree: Any) -> list[Leaf]:
+def flat_leaves(tree: Any) -> list[PlaceLeaf]:
     if isinstance(tree, tuple):
         return [leaf for part in tree for leaf in flat_leaves(part)]
     return [tree]
@@ -425,15 +425,15 @@ def part_of_leaves(tree: Any, path: tuple[Node, ...]) -> Any:
         if index.op != "const":
             return None
         if index.bits >= len(tree):
-            raise Unsupported("an index beyond the end")
+            raise NotProvable("an index beyond the end")
         tree = tree[index.bits]
     return tree
 
 
-def _supplied(tree: Any, supply: Callable[[Leaf], Node]) -> Value:
+def _supplied(tree: Any, supply: Callable[[PlaceLeaf], Node]) -> Value:
     if isinstance(tree, tuple):
         return tuple([_supplied(part, supply) for part in tree])
     return supply(tree)
 
 
-__all__ = ["Stage", "mapped", "zipped"]
+__all__ = ["ProvedStage", "mapped", "zipped"]

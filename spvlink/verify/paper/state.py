@@ -66,7 +66,7 @@ def _joined(a: Cells, b: Cells, choose: Callable[[Node, Node], Node]) -> Cells:
     return cells
 
 
-class Layout:
+class BlockLayout:
     """The blocks of a function in an order in which edges go forward, but for those back to the
     header of a loop; the loops, and which values are used outside of the loop that makes them."""
 

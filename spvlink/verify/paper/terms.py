@@ -11,7 +11,7 @@ number of phis make no difference. Loops end: one that does not end is undefined
 from __future__ import annotations
 
 from spvlink.verify.paper import normal
-from spvlink.verify.paper.graph import BOOL, CONST, ITE, Graph, Node, Unsupported
+from spvlink.verify.paper.graph import BOOL, CONST, ITE, Graph, Node, NotProvable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -107,7 +107,7 @@ class Terms:
         if not value.loops & bit:
             return value
         if not more.loops & bit and more.op == CONST:
-            raise Unsupported("a loop without an end")
+            raise NotProvable("a loop without an end")
         return self._canonical(more, value, variables, lambda node: not node.loops & bit)
 
     def reclosed(self, node: Node, args: list[Node]) -> Node:
@@ -131,8 +131,8 @@ class Terms:
     def _canonical(
         self, more: Node, value: Node, variables: Variables, leave: Callable[[Node], bool]
     ) -> Node:
-        """The closed term: only the variables that the value hangs on, one for those that are
-        always equal, in an order that hangs on nothing but what they are."""
+        """The closed term: only the variables that the value depends on, one for those that are
+        always equal, in an order that depends on nothing but what they are."""
         fixed = {v: start for v, (start, next) in variables.items() if next is v}
         if fixed:
             known = dict(fixed)
@@ -157,7 +157,7 @@ class Terms:
             split = {v: (*marks[v], nexts[v].id) for v in needed}
             if len(set(split.values())) == len(order):
                 break
-            # the number of a class must not hang on how often it was looked at
+            # the number of a class must not depend on how often it was looked at
             marks = split
         first = {marks[v]: v for v in reversed(needed)}
         starts = [variables[first[mark]][0] for mark in order]
@@ -180,7 +180,7 @@ class Terms:
     def _needed(
         self, roots: list[Node], variables: Variables, leave: Callable[[Node], bool]
     ) -> list[Node]:
-        """The variables that nodes hang on, through what they become."""
+        """The variables that nodes depend on, through what they become."""
         found: list[Node] = []
         seen: set[Node] = set()
         todo = list(roots)

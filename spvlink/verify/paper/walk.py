@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from spvlink.grammar import ops
 from spvlink.ir.core import Block, Function, Inst
-from spvlink.verify.paper.graph import CONST, Graph, Node, Unsupported
+from spvlink.verify.paper.graph import CONST, Graph, Node, NotProvable
 from spvlink.verify.paper.shapes import Shapes, Value, mapped, parts
-from spvlink.verify.paper.state import KILL, RETURN, Cells, Edge, Exits, Layout, Target, met
+from spvlink.verify.paper.state import KILL, RETURN, BlockLayout, Cells, Edge, Exits, Target, met
 from spvlink.verify.paper.terms import Terms
 
 TYPE_CHECKING = False
@@ -27,7 +27,7 @@ class Call:
 
     __slots__ = ("function", "layout", "number", "values")
 
-    def __init__(self, function: Function, layout: Layout, number: int) -> None:
+    def __init__(self, function: Function, layout: BlockLayout, number: int) -> None:
         self.function = function
         self.layout = layout
         self.number = number
@@ -42,7 +42,7 @@ class Walker:
         self.terms = terms
         self.graph: Graph = terms.graph
         self.linked = side == "linked"
-        self.layouts: dict[Function, Layout] = {}
+        self.layouts: dict[Function, BlockLayout] = {}
         self.calls = 0
         self.depth = 0
         self.now: Inst | None = None  # for messages
@@ -74,14 +74,14 @@ class Walker:
     def node(self, inst: Inst) -> Node:
         value = self.value(inst)
         if not isinstance(value, Node):
-            raise Unsupported("a scalar was expected")
+            raise NotProvable("a scalar was expected")
         return value
 
     def keep(self, inst: Inst, value: Value) -> None:
         call = self.call
         call.values[inst] = value
         if inst in call.layout.escaping:
-            parts(value)  # Unsupported for pointers
+            parts(value)  # NotProvable for pointers
             self.cells[inst, call.number] = value
 
     # -- functions ---------------------------------------------------------------------------------
@@ -89,10 +89,10 @@ class Walker:
     def run(self, function: Function, arguments: list[Value], start: Edge) -> Exits:
         """The ways out of a function."""
         if self.depth > 40:
-            raise Unsupported("calls inside calls")
+            raise NotProvable("calls inside calls")
         layout = self.layouts.get(function)
         if layout is None:
-            layout = self.layouts[function] = Layout(function.blocks)
+            layout = self.layouts[function] = BlockLayout(function.blocks)
         outer = self._outer()
         self.depth += 1
         self.calls += 1
@@ -205,7 +205,7 @@ class Walker:
         """A condition. What the linked module leaves undefined decides nothing."""
         condition = self.node(inst)
         if self.linked and condition.undef:
-            raise Unsupported("a condition hangs on an undefined value")
+            raise NotProvable("a condition depends on an undefined value")
         return condition
 
     def _exits_loop(self, block: Block, targets: list[Inst]) -> bool:
@@ -226,7 +226,7 @@ class Walker:
     def switch(self, ways: Exits, block: Block, end: Inst) -> None:
         selector = self.node(end.args[0])
         if self.linked and selector.undef:
-            raise Unsupported("a switch over an undefined value")
+            raise NotProvable("a switch over an undefined value")
         wide = selector.kind == "i64"
         rest = self.graph.true
         mask = (1 << int(selector.kind[1:])) - 1
@@ -299,13 +299,13 @@ class Walker:
                 break
             changing |= more
         else:
-            raise Unsupported("a loop that changes too much")
+            raise NotProvable("a loop that changes too much")
         if not backs:
             return self._once(edge, exits)
         return self._behind(edge, back, exits, variables, number)
 
     def _once(self, edge: Edge, exits: Exits) -> Exits:
-        raise Unsupported("a loop that nothing leads back to, but that is walked as one")
+        raise NotProvable("a loop that nothing leads back to, but that is walked as one")
 
     def _round(
         self, edge: Edge, changing: set[tuple[object, int]],
