@@ -188,6 +188,24 @@ def test_the_verifier_knows_nothing_of_the_linker() -> None:
         assert knows_too_much({planted, "spvlink.ir.core"}) == {planted}
 
 
+# Of the decoded form the interpreter reads: no code that edits it.
+READ_BY_THE_INTERPRETER = {"spvlink.ir.core", "spvlink.ir.types"}
+
+
+def test_the_interpreter_edits_nothing() -> None:
+    mine = [p for p in FILES if "machine" in p.parts]
+    assert len(mine) > 15
+    for path in mine:
+        read = {".".join(m.split(".")[:3]) for m in imports(path) if room_of(m) == "ir"}
+        assert read <= READ_BY_THE_INTERPRETER, path
+
+
+def test_only_the_interpreter_and_the_harness_that_draws_load_numpy() -> None:
+    rooms = {PACKAGE / "draw", PACKAGE / "verify" / "machine"}
+    loading = {p for p in FILES if "import numpy" in p.read_text()}
+    assert loading and not {p for p in loading if rooms.isdisjoint(p.parents)}
+
+
 def circles(graph: dict[str, set[str]]) -> list[str]:
     """Modules that import each other, on whatever way: one line a circle, in the order of the
     imports. Imports inside of functions and for types alone count as well."""

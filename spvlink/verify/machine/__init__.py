@@ -12,6 +12,7 @@ instructions  memory, calls, derivatives
 images        lookups and texels
 groups        atomics and subgroups
 interface     from stage to stage
+specialize    specialization constants
 running       what all stages share
 pipeline      vertices to primitives
 geometry      emitted vertices
