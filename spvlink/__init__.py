@@ -48,7 +48,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.batches.api import Batched
     from spvlink.options import Settings
     from spvlink.sources import Given
-    from spvlink.verify.verdict import Verdict
+    from spvlink.verifier.verdict import Verdict
 
 if _collecting:
     gc.enable()
@@ -184,19 +184,21 @@ def verify(
     linked: Iterable[Given],
     options: Options | None = None,
     seconds: float = 1.0,
+    execute: bool = False,
 ) -> Verdict:
     """Prove that linked modules do what the original ones do, as ``spvlink verify`` does.
 
     ``originals`` and ``linked`` as ``link`` takes stages; ``options``: those of the link, of which
     ``exact``, ``spec`` and ``spec_defaults`` count. Gives a ``Verdict``: ``outcome`` is "equal",
     "unknown" (with ``place`` and ``reason``) or "unequal", ``axioms`` has the rules of rounding
-    that the proof used. Raises ``BadSpirv`` and ``Usage`` as ``link`` does.
+    that the proof used. ``execute``: where there is no proof, run both in an interpreter (needs
+    numpy: the extra ``verify``). Raises ``BadSpirv`` and ``Usage`` as ``link`` does.
     """
-    from spvlink.verify.api import verify as run
+    from spvlink.verifier.api import verify as run
 
     target = _target(options, {})
     before, after = sources_of(originals, target), sources_of(linked, target)
-    return run(before, after, options or Options(), seconds)
+    return run(before, after, options or Options(), seconds, execute)
 
 
 def _html(linked: Linked) -> str:

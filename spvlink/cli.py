@@ -190,8 +190,8 @@ def _link(command: Command) -> int:
 
 def _verified(stages: list[Source], linked: Linked, options: Options) -> Linked:
     """Prove the result; a wrong one does not go out."""
-    from spvlink.verify.api import as_json, sentence, verify
-    from spvlink.verify.verdict import UNEQUAL
+    from spvlink.verifier.api import as_json, sentence, verify
+    from spvlink.verifier.verdict import UNEQUAL
 
     entries = {source.file: source for source in stages}
     after = []
@@ -279,6 +279,8 @@ def _finish(
         _print(page)
     if command.explain:
         _print(report.explain(linked))
+    elif linked.verified is not None and "-" not in (command.report, command.html):
+        _print(linked.verified[0] + "\n")
     if command.time:
         sys.stderr.write(report.times(linked))
     _warn(linked.warnings, strict)
@@ -349,8 +351,8 @@ def _check(words: list[str]) -> int:
 
 
 def _verify(words: list[str]) -> int:
-    from spvlink.verify.command import HELP as HELP_OF_VERIFY
-    from spvlink.verify.command import main as verify
+    from spvlink.verifier.command import HELP as HELP_OF_VERIFY
+    from spvlink.verifier.command import main as verify
 
     if "--help" in words or "-h" in words:
         return _print(HELP_OF_VERIFY)

@@ -8,7 +8,7 @@ from spvlink.errors import Usage
 from spvlink.lint import arguments as of_check
 from spvlink.pipeline import PACKINGS, STAGES
 from spvlink.validate import ENVIRONMENTS
-from spvlink.verify import command as of_verify
+from spvlink.verifier import command as of_verify
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -67,7 +67,7 @@ RANKS = {
     "page": 16,  # what is told of links, for a browser
     "batches": 17,
     "layer": 17,
-    "verify": 17,  # proofs; of the linker it knows nothing, see KNOWN_TO_VERIFY
+    "verifier": 17,  # proofs; of the linker it knows nothing, see KNOWN_TO_VERIFY
     "lint": 18,  # ``spvlink check``: reads sets as batches do
     "library": 18,  # builds libspvlink with what builds the layer
     "__init__": 19,
@@ -170,7 +170,7 @@ def test_the_layer_test_sees_breaches(name: str, imported: str) -> None:
 
 # A verifier that shares code with the passes would share their mistakes.
 KNOWN_TO_VERIFY = {
-    "binary", "draw", "entry", "errors", "grammar", "ir", "options", "pipeline", "verify",
+    "binary", "draw", "entry", "errors", "grammar", "ir", "options", "pipeline", "verifier",
 }  # fmt: skip
 
 
@@ -179,9 +179,9 @@ def knows_too_much(imported: set[str]) -> set[str]:
 
 
 def test_the_verifier_knows_nothing_of_the_linker() -> None:
-    mine = {own_name(p): imports(p) for p in FILES if room_of(own_name(p)) == "verify"}
+    mine = {own_name(p): imports(p) for p in FILES if room_of(own_name(p)) == "verifier"}
     assert len(mine) > 10
-    mine["spvlink.verify.command"].discard("spvlink.sources")  # it reads files
+    mine["spvlink.verifier.command"].discard("spvlink.sources")  # it reads files
     assert not {name: found for name, all in mine.items() if (found := knows_too_much(all))}
     for planted in ("spvlink.facts.cfg", "spvlink.link.border.link", "spvlink.driver",
                     "spvlink.passes.cleaning.fold", "spvlink.rules.match"):  # fmt: skip
@@ -201,7 +201,7 @@ def test_the_interpreter_edits_nothing() -> None:
 
 
 def test_only_the_interpreter_and_the_harness_that_draws_load_numpy() -> None:
-    rooms = {PACKAGE / "draw", PACKAGE / "verify" / "machine"}
+    rooms = {PACKAGE / "draw", PACKAGE / "verifier" / "machine"}
     loading = {p for p in FILES if "import numpy" in p.read_text()}
     assert loading and not {p for p in loading if rooms.isdisjoint(p.parents)}
 
@@ -658,7 +658,7 @@ def opcode_sets(path: Path) -> set[frozenset[str]]:
 def test_opcodes_that_many_ask_for_together_are_a_fact_of_the_grammar() -> None:
     """``[opcodes]`` in ``semantics.toml``: then a new opcode is entered once. The verifiers count
     apart: they may ask the grammar, but not share what the linker concluded."""
-    code = [path for path in FILES if room_of(own_name(path)) not in ("grammar", "verify")]
+    code = [path for path in FILES if room_of(own_name(path)) not in ("grammar", "verifier")]
     files: dict[frozenset[str], list[str]] = {}
     for path in code:
         for names in opcode_sets(path):

@@ -183,7 +183,7 @@ def mutants(
 def table(count: int, seed: int, exact: bool = True) -> Counter[tuple[str, str, str]]:
     import spvlink
     from spvlink.draw.batch import run_isolated
-    from spvlink.verify.machine.execute import execute
+    from spvlink.verifier.machine.execute import execute
     from tests.support import chains
 
     links: dict[str, list[bytes]] = {}

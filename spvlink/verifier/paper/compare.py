@@ -1,0 +1,102 @@
+"""Whether the linked pipeline does what the original one does, node by node.
+
+``refines``: for each input, what the linked node gives is one of those that the original may give.
+They are the same node, or the original is undefined there, or both are the same operation on
+operands of which that is true. ``care`` is what is known of the paths that lead there.
+"""
+
+from __future__ import annotations
+
+from spvlink.verifier.paper.graph import BOOL, CONST, ITE, UNDEF, Graph, Node
+from spvlink.verifier.paper.normal import COMMUTATIVE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+# Their last operand is the path they are on: there may be more lanes, not fewer.
+GUARDED: Final = frozenset((
+    "ImageSampleImplicitLod", "ImageSampleDrefImplicitLod", "ImageSampleProjImplicitLod",
+    "ImageSampleProjDrefImplicitLod", "ImageQueryLod", "ImageGather", "ImageDrefGather", "DPdx",
+    "DPdy", "Fwidth", "DPdxFine", "DPdyFine", "FwidthFine", "DPdxCoarse", "DPdyCoarse",
+    "FwidthCoarse",
+))  # fmt: skip
+# Their operands are values of other invocations, or of another round: no path says anything.
+_ELSEWHERE: Final = GUARDED | frozenset(("interp", "at", "loop", "patch", "column", "emit"))
+
+
+class Comparison:
+    """Of nodes of one graph. ``deepest``: the pair at which it failed first."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.known: dict[tuple[int, int, int], bool] = {}
+        self.deepest: tuple[Node, Node] | None = None
+
+    def refines(self, original: Node, linked: Node, care: Node) -> bool:
+        if original is linked:
+            return True
+        graph = self.graph
+        original, linked = graph.restrict(original, care), graph.restrict(linked, care)
+        if original is linked:
+            return True
+        key = original.id, linked.id, care.id
+        known = self.known.get(key)
+        if known is None:
+            self.known[key] = False  # nothing holds because of itself
+            known = self.known[key] = self._refines(original, linked, care)
+            if not known and self.deepest is None:
+                self.deepest = original, linked
+        return known
+
+    def _refines(self, original: Node, linked: Node, care: Node) -> bool:
+        if original.op == UNDEF:
+            return True
+        if linked.op == UNDEF or original.kind != linked.kind:
+            return False
+        atoms = [n.args[0] for n in (original, linked) if n.op == ITE]
+        if atoms:
+            return self._choices(original, linked, care, atoms)
+        if original.kind == BOOL and CONST in (original.op, linked.op):
+            return False
+        return self._alike(original, linked, care)
+
+    def _choices(self, original: Node, linked: Node, care: Node, atoms: list[Node]) -> bool:
+        """By cases. Where the atoms are two nodes, they may still be one condition."""
+        graph = self.graph
+        if len(atoms) == 2 and atoms[0] is not atoms[1] and self._alike(atoms[0], atoms[1], care):
+            mine = atoms[0]
+            return self.refines(
+                original.args[1], linked.args[1], graph.both(care, mine)
+            ) and self.refines(
+                original.args[2], linked.args[2], graph.both(care, graph.negate(mine))
+            )
+        atom = min(atoms, key=lambda n: n.id)
+        o1, o0 = graph.cofactors(original, atom)
+        l1, l0 = graph.cofactors(linked, atom)
+        return self.refines(o1, l1, graph.both(care, atom)) and self.refines(
+            o0, l0, graph.both(care, graph.negate(atom))
+        )
+
+    def _alike(self, original: Node, linked: Node, care: Node) -> bool:
+        """The same operation on operands that are refined. A linked one may be precise where the
+        original is not."""
+        if original.op != linked.op or len(original.args) != len(linked.args):
+            return False
+        if original.imm != linked.imm and (*original.imm, "precise") != linked.imm:
+            return False
+        if not original.args:
+            return False
+        pairs = list(zip(original.args, linked.args))
+        if original.op in _ELSEWHERE:
+            if original.op in GUARDED:
+                mine, other = pairs.pop()
+                if not self.graph.implies(self.graph.both(care, mine), other):
+                    return False
+            care = self.graph.true
+        if all(self.refines(a, b, care) for a, b in pairs):
+            return True
+        if original.op in COMMUTATIVE:
+            (a, b), (c, d) = original.args, linked.args
+            return self.refines(a, d, care) and self.refines(b, c, care)
+        return False

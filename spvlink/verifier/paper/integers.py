@@ -1,0 +1,285 @@
+"""Normal forms of integers. A sum is ``isum``: a constant and terms with factors, modulo 2 to the
+width of the kind, in which all of addition, subtraction, negation, complement and products with
+constants are linear. So equal sums are one node, and equality is that the difference is zero
+(``izero``).
+
+Shifts by the width or more and divisions by zero are undefined and never folded.
+"""
+
+from __future__ import annotations
+
+from spvlink.verifier.paper import folding as fold
+from spvlink.verifier.paper.graph import BOOL, CONST, Graph, Node
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+    from typing import Final
+
+    Apply = Callable[..., Node]
+    Rule = Callable[[Graph, str, list[Node], tuple[object, ...]], "Node | None"]
+
+SUM: Final = "isum"
+
+
+def linear(node: Node) -> tuple[int, dict[Node, int]]:
+    """A number as a constant and terms with factors."""
+    if node.op == CONST:
+        return node.bits, {}
+    if node.op == SUM:
+        constant, *factors = [i for i in node.imm if isinstance(i, int)]
+        return constant, dict(zip(node.args, factors))
+    return 0, {node: 1}
+
+
+def summed(graph: Graph, kind: str, parts: list[tuple[Node, int]], constant: int = 0) -> Node:
+    """The sum of nodes, each with a factor."""
+    mask = (1 << fold.width(kind)) - 1
+    terms: dict[Node, int] = {}
+    for node, factor in parts:
+        more, inner = linear(node)
+        constant += more * factor
+        for term, times in inner.items():
+            terms[term] = terms.get(term, 0) + times * factor
+    kept = sorted([t for t in terms if terms[t] & mask], key=lambda t: t.id)
+    factors = [terms[t] & mask for t in kept]
+    constant &= mask
+    if not kept:
+        return graph.const(kind, constant)
+    if factors == [1] and not constant:
+        return kept[0]
+    return graph.node(SUM, kind, tuple(kept), (constant, *factors))
+
+
+def _add(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node:
+    return summed(graph, kind, [(args[0], 1), (args[1], 1)])
+
+
+def _sub(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
+    """An undefined value need not be the same twice, so it is not taken from itself."""
+    if args[1].undef:
+        return None
+    return summed(graph, kind, [(args[0], 1), (args[1], -1)])
+
+
+def _negate(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
+    return None if args[0].undef else summed(graph, kind, [(args[0], -1)])
+
+
+def _complement(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
+    """~x is -x - 1 in two's complement."""
+    return None if args[0].undef else summed(graph, kind, [(args[0], -1)], -1)
+
+
+def _mul(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
+    for at in (0, 1):
+        factor, other = args[at], args[1 - at]
+        if factor.op == CONST and not other.undef:
+            return summed(graph, kind, [(other, factor.bits)])
+    return None
+
+
+def _shift_left(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
+    """x << n is x times 2 to n."""
+    by = args[1]
+    if by.op != CONST or by.bits >= fold.width(kind) or args[0].undef:
+        return None
+    return summed(graph, kind, [(args[0], 1 << by.bits)])
+
+
+def _zero(graph: Graph, node: Node) -> Node:
+    """Whether a number is zero: so is its negation, so one of both stands for them."""
+    if node.op == CONST:
+        return graph.false if node.bits else graph.true
+    if node.op == SUM:
+        size = fold.width(node.kind)
+        factor = node.imm[1]
+        assert isinstance(factor, int)
+        if factor > 1 << (size - 1):  # 2 to the size - 1 is its own negation
+            return _zero(graph, summed(graph, node.kind, [(node, -1)]))
+    return graph.node("izero", BOOL, (node,))
+
+
+class _Rules:
+    """The rules; ``apply`` makes other operations."""
+
+    def __init__(self, apply: Apply) -> None:
+        self.apply = apply
+
+    def equal(
+        self, graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
+    ) -> Node | None:
+        if any(a.undef for a in args):
+            return None
+        if all(a.op == CONST for a in args):
+            return graph.true if args[0] is args[1] else graph.false
+        if any(a.op == "ite" for a in args) and any(a.op == CONST for a in args):
+            chosen = self.chosen(graph, args)
+            if chosen is not None:
+                return chosen
+        return _zero(graph, summed(graph, args[0].kind, [(args[0], 1), (args[1], -1)]))
+
+    def chosen(self, graph: Graph, args: list[Node]) -> Node | None:
+        """A choice of constants against a constant is the condition."""
+        choice, other = args if args[0].op == "ite" else args[::-1]
+        atom, high, low = choice.args
+        ends = []
+        for branch in (high, low):
+            end = self.equal(graph, BOOL, [branch, other], ())
+            if end is None or (branch.op not in (CONST, "ite")):
+                return None
+            ends.append(end)
+        return graph.ite(atom, ends[0], ends[1])
+
+    def less(
+        self, graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
+    ) -> Node | None:
+        """Nothing is less than itself."""
+        return graph.false if args[0] is args[1] and not args[0].undef else None
+
+    def below(
+        self, graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
+    ) -> Node | None:
+        """Nothing is below 0 or above the largest one; below 1 is 0 alone."""
+        a, b = args
+        if a is b and not a.undef:
+            return graph.false
+        if b.op == CONST and b.bits == 0:
+            return graph.false
+        if a.op == CONST and a.bits == (1 << fold.width(a.kind)) - 1:
+            return graph.false
+        if b.op == CONST and b.bits == 1:
+            return self.equal(graph, BOOL, [a, graph.const(a.kind, 0)], ())
+        return None
+
+    def divide(
+        self, graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
+    ) -> Node | None:
+        """By a power of two, without a sign: a shift."""
+        a, b = args
+        if b.op != CONST or b.bits & (b.bits - 1) or not b.bits:
+            return None
+        by = graph.const(kind, b.bits.bit_length() - 1)
+        return self.apply(graph, "ShiftRightLogical", kind, [a, by])
+
+    def rest(
+        self, graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
+    ) -> Node | None:
+        """Of a division by a power of two, without a sign: its low bits."""
+        a, b = args
+        if b.op != CONST or b.bits & (b.bits - 1) or not b.bits:
+            return None
+        return self.apply(graph, "BitwiseAnd", kind, [a, graph.const(kind, b.bits - 1)])
+
+    def shift_right(
+        self, graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
+    ) -> Node | None:
+        """By 0 is x; by two constants after each other is by their sum."""
+        a, b = args
+        if b.op != CONST:
+            return None
+        if b.bits == 0:
+            return a
+        if a.op == "ShiftRightLogical" and a.args[1].op == CONST:
+            by = a.args[1].bits + b.bits
+            if by >= fold.width(kind):
+                return graph.const(kind, 0)
+            return self.apply(
+                graph, "ShiftRightLogical", kind, [a.args[0], graph.const(b.kind, by)]
+            )
+        return None
+
+    def reinterpret(
+        self, graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
+    ) -> Node | None:
+        """The same bits as another kind: of the same kind they are x, and twice is once."""
+        x = args[0]
+        if x.op == "bits":
+            return self.apply(graph, "bits", kind, [x.args[0]])
+        return x if x.kind == kind else None
+
+    def resize(self, op: str) -> Rule:
+        def rule(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
+            """To a number of the same width nothing changes; what was widened and is narrowed
+            again is what it was, or narrowed by the rest."""
+            x = args[0]
+            size = fold.width(kind)
+            if x.kind == kind:
+                return x
+            if x.op in ("UConvert", "SConvert") and size <= fold.width(x.args[0].kind):
+                return self.apply(graph, "UConvert", kind, [x.args[0]])
+            # how it is widened makes no difference to what is narrowed
+            if op == "SConvert" and size < fold.width(x.kind):
+                return self.apply(graph, "UConvert", kind, [x])
+            return None
+
+        return rule
+
+    def bitwise(self, op: str) -> Rule:
+        return lambda graph, kind, args, imm: _bitwise(self.apply, graph, op, kind, args)
+
+    def table(self) -> dict[str, Rule]:
+        return {
+            "IAdd": _add,
+            "ISub": _sub,
+            "SNegate": _negate,
+            "Not": _complement,
+            "IMul": _mul,
+            "ShiftLeftLogical": _shift_left,
+            "IEqual": self.equal,
+            "SLessThan": self.less,
+            "ULessThan": self.below,
+            "UDiv": self.divide,
+            "UMod": self.rest,
+            "ShiftRightLogical": self.shift_right,
+            "bits": self.reinterpret,
+            "UConvert": self.resize("UConvert"),
+            "SConvert": self.resize("SConvert"),
+            "BitwiseAnd": self.bitwise("BitwiseAnd"),
+            "BitwiseOr": self.bitwise("BitwiseOr"),
+            "BitwiseXor": self.bitwise("BitwiseXor"),
+        }
+
+
+def rules(apply: Apply) -> dict[str, Rule]:
+    """The rules, by the names of operations; ``apply`` makes other ones."""
+    return _Rules(apply).table()
+
+
+def _bitwise(apply: Apply, graph: Graph, op: str, kind: str, args: list[Node]) -> Node | None:
+    """A row of and, or, xor: the constants in one, the others sorted, each once (xor: none if it
+    is there twice)."""
+    if any(a.undef for a in args):
+        return None
+    ones = (1 << fold.width(kind)) - 1
+    constant = ones if op == "BitwiseAnd" else 0
+    terms: dict[Node, int] = {}
+    todo = list(args)
+    while todo:
+        node = todo.pop()
+        if node.op == op:
+            todo += node.args
+        elif node.op == CONST:
+            bits = node.bits
+            constant = (
+                constant & bits if op == "BitwiseAnd"
+                else constant | bits if op == "BitwiseOr" else constant ^ bits
+            )  # fmt: skip
+        else:
+            terms[node] = terms.get(node, 0) + 1
+    if (op == "BitwiseAnd" and constant == 0) or (op == "BitwiseOr" and constant == ones):
+        return graph.const(kind, constant)
+    kept = sorted(
+        [t for t, times in terms.items() if op != "BitwiseXor" or times & 1], key=lambda t: t.id
+    )
+    if op == "BitwiseXor" and constant == ones and kept:
+        whole = _row(graph, op, kind, kept, 0, 0)
+        return apply(graph, "Not", kind, [whole])
+    return _row(graph, op, kind, kept, constant, ones if op == "BitwiseAnd" else 0)
+
+
+def _row(graph: Graph, op: str, kind: str, kept: list[Node], constant: int, none: int) -> Node:
+    """``none`` is the constant that changes nothing."""
+    if constant != none or not kept:
+        kept = [*kept, graph.const(kind, constant)]
+    return kept[0] if len(kept) == 1 else graph.node(op, kind, tuple(kept))

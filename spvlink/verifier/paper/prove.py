@@ -1,0 +1,157 @@
+"""The proof of one pipeline: both sides on one graph, then everything that is seen outside."""
+
+from __future__ import annotations
+
+import time
+
+from spvlink.binary.decode import decode
+from spvlink.entry import read_pipeline
+from spvlink.grammar import enums
+from spvlink.ir.edit import abandon
+from spvlink.options import Options
+from spvlink.pipeline import STAGES, Source, stage_of
+from spvlink.verifier.paper.compare import Comparison
+from spvlink.verifier.paper.graph import Graph, Node, NotProvable, text
+from spvlink.verifier.paper.pipeline import Pipeline, Stuck
+from spvlink.verifier.paper.reals import Reals
+from spvlink.verifier.paper.stage import ProvedStage
+from spvlink.verifier.paper.terms import Terms
+from spvlink.verifier.verdict import EQUAL, PAPER, UNKNOWN, Place, Verdict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Sequence
+    from typing import Final
+
+    from spvlink.ir.core import Module
+
+MOST_NODES: Final = 400_000
+SECONDS: Final = 1.0
+COLOUR: Final = "Location "
+_ORDER: Final = {name: at for at, name in enumerate(STAGES.values())}
+
+
+def prove(
+    before: Sequence[Source], after: Sequence[Source], options: Options, seconds: float = SECONDS
+) -> Verdict:
+    """Whether two pipelines do the same. ``options``: of the link; ``exact`` allows no axiom of
+    rounding, ``spec`` gives values to specialization constants. Raises BadSpirv for what is no
+    pipeline."""
+    begin = time.perf_counter()
+    sides = [_ordered(list(before)), _ordered(list(after))]
+    try:
+        found = _Proof(sides, options, seconds).run()
+    except Stuck as stuck:
+        found = Verdict(UNKNOWN, PAPER, stuck.place, stuck.reason)
+    except NotProvable as why:
+        found = Verdict(UNKNOWN, PAPER, None, str(why))
+    except RecursionError:
+        found = Verdict(UNKNOWN, PAPER, None, "the graph is too deep")
+    finally:
+        for side in sides:
+            for _, module in side:
+                abandon(module)
+    found.seconds = time.perf_counter() - begin
+    return found
+
+
+def _ordered(sources: list[Source]) -> list[tuple[str, Module]]:
+    modules = read_pipeline(sources)
+    named = []
+    for module in modules:
+        assert module.entry is not None
+        named.append((stage_of(module.entry.model), module))
+    return sorted(named, key=lambda pair: _ORDER[pair[0]])
+
+
+class _Proof:
+    def __init__(
+        self, sides: list[list[tuple[str, Module]]], options: Options, seconds: float
+    ) -> None:
+        self.sides = sides
+        self.options = options
+        self.graph = Graph(MOST_NODES, seconds)
+        self.terms = Terms(self.graph)
+        self.comparison = Comparison(self.graph)
+        self.reals = Reals(self.terms)
+
+    def run(self) -> Verdict:
+        names = [[name for name, _ in side] for side in self.sides]
+        if names[0] != names[1]:
+            return Verdict(UNKNOWN, PAPER, None, "the pipelines have other stages")
+        pipelines = []
+        for side, word in zip(self.sides, ("original", "linked")):
+            pipeline = Pipeline(self.terms, word)
+            for name, module in side:
+                pipeline.add(name, module, self.specialized(name), self.options.spec_defaults)
+            pipelines.append(pipeline)
+        for at, (mine, other) in enumerate(zip(pipelines[0].stages, pipelines[1].stages)):
+            last = at + 1 == len(pipelines[0].stages)
+            wrong = self.differing(mine, other, last)
+            if wrong is not None:
+                return wrong
+        return Verdict(EQUAL, PAPER, axioms=self.reals.used)
+
+    def specialized(self, stage: str) -> dict[int, str | bytes]:
+        found: dict[int, str | bytes] = {}
+        for (name, number), value in self.options.spec.items():
+            if name == stage:
+                found[number] = value
+        return found
+
+    def differing(self, mine: ProvedStage, other: ProvedStage, last: bool) -> Verdict | None:
+        """The first difference that can be seen of a stage."""
+        if mine.modes() != other.modes():
+            return Verdict(UNKNOWN, PAPER, Place(mine.name), "execution modes differ")
+        if mine.sample_rate != other.sample_rate:
+            return Verdict(UNKNOWN, PAPER, Place(mine.name), "one runs for each sample")
+        pairs: list[tuple[str, Node, Node]] = []
+        false = self.graph.false
+        for name in [*mine.seen, *[n for n in other.seen if n not in mine.seen]]:
+            words = name if isinstance(name, str) else " ".join(map(str, name))  # type: ignore[call-overload]
+            if name not in mine.seen or name not in other.seen:
+                if words not in ("discard", "demote"):
+                    return Verdict(UNKNOWN, PAPER, Place(mine.name, words), "one side lacks it")
+            pairs.append((words, mine.seen.get(name, false), other.seen.get(name, false)))
+        for key, node in mine.outputs.items():
+            if key[0] == "builtin" or last:
+                linked = other.outputs.get(key)
+                words = output_name(key)
+                if linked is None:
+                    if node.op == "undef":
+                        continue
+                    return Verdict(UNKNOWN, PAPER, Place(mine.name, words), "it is gone")
+                pairs.append((words, node, linked))
+        for words, one, two in pairs:
+            if not self.same(mine, words, one, two):
+                return self.part(mine.name, words, one, two)
+        return None
+
+    def same(self, stage: ProvedStage, words: str, one: Node, two: Node) -> bool:
+        """To the bit; or up to rounding, if that is allowed and it is a colour."""
+        true = self.graph.true
+        if self.comparison.refines(one, two, true):
+            return True
+        if self.options.exact or stage.name != "frag" or not words.startswith(COLOUR):
+            return False
+        self.comparison.deepest = None
+        return self.comparison.refines(self.reals.form(one), self.reals.form(two), true)
+
+    def part(self, stage: str, words: str, one: Node, two: Node) -> Verdict:
+        pair = self.comparison.deepest or (one, two)
+        where = f"differs: {text(pair[0], 3)} against {text(pair[1], 3)}"
+        return Verdict(UNKNOWN, PAPER, Place(stage, words), where)
+
+
+def output_name(key: tuple[object, ...]) -> str:
+    """What an output is called."""
+    if key[0] == "builtin":
+        for name, number in vars(enums).items():
+            if number == key[1] and name.startswith("BuiltIn_"):
+                return f"{name.removeprefix('BuiltIn_')}.{key[2]}"
+    if key[0] == "loc":
+        return f"{COLOUR}{key[1]}.{'xyzw'[int(str(key[2]))]}"
+    return " ".join(map(str, key))
+
+
+__all__ = ["decode", "prove"]

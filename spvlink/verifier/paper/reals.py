@@ -1,0 +1,317 @@
+"""What holds up to rounding: the axioms that the default of ``spvlink link`` may use.
+
+    uniform   interpolation gives a value that all vertices of a primitive agree on
+    linear    interpolation is linear in real numbers: a sum of products with values that all
+              vertices agree on may be made before or behind it
+    sums      sums and products of real numbers do not depend on their order
+
+They hold for what ends in a colour. In front of a decision (a comparison, floor, a conversion to an
+integer, coordinates of a lookup) none of them holds, since a decision may depend on the last bit;
+but one that compares constants that are far apart comes out the same however they are rounded
+(``apart``). In front of a pole (division, sqrt, normalize ...) only ``uniform`` holds, unless the
+value stays away from it.
+
+A value in normal form has sums as ``poly``: monomials of other nodes, with factors that are rounded
+to six digits.
+"""
+
+from __future__ import annotations
+
+from spvlink.verifier.paper import folding as fold
+from spvlink.verifier.paper.compare import GUARDED
+from spvlink.verifier.paper.graph import BOOL, CONST, ITE, Graph, Node
+from spvlink.verifier.paper.terms import Terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+    Poly = dict[tuple[Node, ...], float]
+
+UNIFORM: Final = "uniform"
+LINEAR: Final = "linear"
+SUMS: Final = "sums"
+APART: Final = "apart"
+# How a value is used
+DECIDED: Final = 0
+POLE: Final = 1
+SMOOTH: Final = 2
+_MOST: Final = 48  # monomials
+_SUMS: Final = frozenset((
+    "FAdd", "FMul", "FNegate", "FDiv", "glsl.Fma", "row", "Dot", "column product", "glsl.FMix",
+    "glsl.Cross", "interp", "poly",
+))  # fmt: skip
+# What is continuous, and no steeper than what the rules of rounding allow.
+_SMOOTH: Final = frozenset((
+    "glsl.Sin", "glsl.Cos", "glsl.Exp", "glsl.Exp2", "glsl.FMin", "glsl.FMax", "glsl.FClamp",
+    "glsl.FAbs", "glsl.SmoothStep", "glsl.Radians", "glsl.Degrees", "glsl.NMin", "glsl.NMax",
+    "glsl.NClamp", "FConvert", "glsl.Length", "glsl.Distance", "glsl.Reflect", "glsl.Atan",
+    "glsl.Tanh", "loop",
+))  # fmt: skip
+_POLES: Final = frozenset((
+    "glsl.Sqrt", "glsl.InverseSqrt", "glsl.Log", "glsl.Log2", "glsl.Pow", "glsl.Normalize",
+    "glsl.Atan2", "glsl.Tan", "glsl.MatrixInverse", "glsl.Asin", "glsl.Acos", "reciprocal",
+))  # fmt: skip
+_FAR: Final = 1e-3  # parts of the larger one, or of 1
+
+
+class Reals:
+    """Normal forms up to rounding. ``used``: how often each axiom was."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self.graph: Graph = terms.graph
+        self.known: dict[tuple[int, int], Node] = {}
+        self.polys: dict[int, Poly] = {}
+        self.used: dict[str, int] = {}
+
+    def use(self, axiom: str) -> None:
+        self.used[axiom] = self.used.get(axiom, 0) + 1
+
+    def form(self, node: Node, level: int = SMOOTH) -> Node:
+        """The normal form of a value that is used so."""
+        if node.op == CONST or not node.args or node.undef:
+            return node
+        key = node.id, level
+        known = self.known.get(key)
+        if known is None:
+            known = self.known[key] = self._form(node, level)
+        return known
+
+    def _form(self, node: Node, level: int) -> Node:
+        if level == SMOOTH and node.op in _SUMS and node.kind[0] == "f":
+            return self.made(node.kind, self.poly(node))
+        if node.op == ITE:
+            return self._choice(node, level)
+        if node.op == "interp":
+            inner = node.args[0]
+            if level == POLE and not inner.varying:
+                self.use(UNIFORM)
+                return self.form(inner, level)
+            # inside, nothing that is interpolated is changed in front of a decision
+            return node
+        if node.op in ("at", "SampledImage"):
+            return node
+        level = self._level(node, level)
+        args = [self.form(a, level) for a in node.args]
+        if node.op in GUARDED:
+            args[-1] = node.args[-1]
+        if node.op == "loop" and level != SMOOTH:
+            return node
+        if args == list(node.args):
+            return node
+        if node.kind == BOOL:
+            return self._decided(node, args)
+        return self.terms.rebuilt(node, args)
+
+    def _level(self, node: Node, level: int) -> int:
+        """Of the operands."""
+        if node.kind[0] != "f" or any(a.kind[0] != "f" for a in node.args):
+            return DECIDED
+        if node.op in _SMOOTH:
+            return level
+        if node.op in _POLES:
+            return level if all(self.away(a) for a in node.args) else min(level, POLE)
+        if node.op in _SUMS:  # below SMOOTH: as they stand
+            return level
+        return DECIDED
+
+    def _choice(self, node: Node, level: int) -> Node:
+        atom, high, low = node.args
+        return self.graph.ite(
+            self.form(atom, DECIDED), self.form(high, level), self.form(low, level)
+        )
+
+    def _decided(self, node: Node, args: list[Node]) -> Node:
+        return self.terms.rebuilt(node, args)
+
+    def away(self, node: Node) -> bool:
+        """Whether a float is known to be above a positive constant, whatever is read."""
+        op = node.op
+        if op == CONST and fold.is_float(node.kind):
+            return fold.number(node.kind, node.bits) > 0.0
+        if op in ("glsl.FMax", "glsl.NMax"):
+            return any(a.op == CONST and self.away(a) for a in node.args)
+        if op in ("glsl.FClamp", "glsl.NClamp"):
+            return node.args[1].op == CONST and self.away(node.args[1])
+        if op == "FAdd":
+            a, b = node.args
+            return (self.away(a) and self.positive(b)) or (self.away(b) and self.positive(a))
+        if op == "FMul":
+            return all(self.away(a) for a in node.args)
+        if op == "interp":  # a weighted mean of what is above is above
+            return self.away(node.args[0])
+        return False
+
+    def positive(self, node: Node) -> bool:
+        """Whether a float is known not to be negative."""
+        op = node.op
+        if op in ("glsl.FAbs", "glsl.Exp", "glsl.Exp2", "glsl.Sqrt", "glsl.Length"):
+            return True
+        if op == CONST and fold.is_float(node.kind):
+            return fold.number(node.kind, node.bits) >= 0.0
+        if op in ("glsl.FMax", "glsl.NMax"):
+            return any(a.op == CONST and self.positive(a) for a in node.args)
+        if op in ("glsl.FClamp", "glsl.NClamp"):
+            return self.positive(node.args[1])
+        if op == "FMul":
+            return node.args[0] is node.args[1] or all(self.positive(a) for a in node.args)
+        if op == "Dot":
+            return all(node.args[i] is node.args[i + 1] for i in range(0, len(node.args), 2))
+        if op in ("FAdd", "interp"):
+            return all(self.positive(a) for a in node.args)
+        return self.away(node)
+
+    # -- sums --------------------------------------------------------------------------------------
+
+    def made(self, kind: str, poly: Poly) -> Node:
+        """The node of a sum."""
+        kept = [(m, c) for m, c in poly.items() if c != 0.0]
+        if not kept:
+            return self.graph.const(kind, 0)
+        if len(kept) == 1:
+            monomial, factor = kept[0]
+            if not monomial:
+                bits = fold.bits_of(kind, factor)
+                return (
+                    self.graph.node("poly", kind, (), (_digits(factor),))
+                    if (bits is None)
+                    else self.graph.const(kind, bits)
+                )
+            if factor == 1.0 and len(monomial) == 1:
+                return monomial[0]
+        kept.sort(key=lambda pair: [n.id for n in pair[0]])
+        args = tuple([node for monomial, _ in kept for node in monomial])
+        imm = tuple([(len(monomial), _digits(factor)) for monomial, factor in kept])
+        node = self.graph.node("poly", kind, args, imm)
+        self.polys.setdefault(node.id, poly)
+        return node
+
+    def poly(self, node: Node) -> Poly:
+        """A float as a sum of products, in real numbers."""
+        known = self.polys.get(node.id)
+        if known is None:
+            known = self._poly(node)
+            if len(known) > _MOST:
+                known = {(self._opaque(node),): 1.0}
+            self.polys[node.id] = known
+        return known
+
+    def _opaque(self, node: Node) -> Node:
+        if node.op in _SUMS and node.op != "interp":
+            args = [self.form(a, SMOOTH) for a in node.args]
+            return self.graph.node(node.op, node.kind, tuple(args), node.imm)
+        return node
+
+    def _poly(self, node: Node) -> Poly:
+        op, args = node.op, node.args
+        if op == CONST and fold.is_float(node.kind):
+            return {(): fold.number(node.kind, node.bits)}
+        if node.undef:
+            return {(node,): 1.0}
+        if "precise" in node.imm:
+            return {(self._opaque(node),): 1.0}
+        if op == "interp":
+            return self._interpolated(node)
+        if op not in _SUMS or node.kind[0] != "f":
+            form = self.form(node, SMOOTH)
+            if form is not node and form.op == CONST:
+                return self.poly(form)
+            return self.polys.get(form.id, {(form,): 1.0}) if form.op == "poly" else {(form,): 1.0}
+        self.use(SUMS)
+        if op == "FAdd":
+            return _sum([(self.poly(args[0]), 1.0), (self.poly(args[1]), 1.0)])
+        if op == "FNegate":
+            return _sum([(self.poly(args[0]), -1.0)])
+        if op == "FMul":
+            return _times(self.poly(args[0]), self.poly(args[1]))
+        if op == "FDiv":
+            return _times(self.poly(args[0]), self._reciprocal(args[1]))
+        if op == "glsl.Fma":
+            product = _times(self.poly(args[0]), self.poly(args[1]))
+            return _sum([(product, 1.0), (self.poly(args[2]), 1.0)])
+        if op == "glsl.FMix":
+            x, y, a = [self.poly(arg) for arg in args]
+            return _sum([(x, 1.0), (_times(x, a), -1.0), (_times(y, a), 1.0)])
+        if op == "glsl.Cross":
+            a, b, c, d = [self.poly(arg) for arg in args]
+            return _sum([(_times(a, b), 1.0), (_times(c, d), -1.0)])
+        products = [
+            (_times(self.poly(args[i]), self.poly(args[i + 1])), 1.0)
+            for i in range(0, len(args), 2)
+        ]
+        return _sum(products)
+
+    def _reciprocal(self, node: Node) -> Poly:
+        """1 / x, as a node by itself: what is below it is moved by no axiom of sums."""
+        if node.op == CONST:
+            value = fold.number(node.kind, node.bits)
+            if value != 0.0:
+                return {(): 1.0 / value}
+        form = self.form(node, SMOOTH if self.away(node) else POLE)
+        if form.op == CONST:
+            value = fold.number(form.kind, form.bits)
+            if value != 0.0:
+                return {(): 1.0 / value}
+        return {(self.graph.node("reciprocal", node.kind, (form,)),): 1.0}
+
+    def _interpolated(self, node: Node) -> Poly:
+        """Interpolation of a sum: the sum of what is interpolated, each with the factors that all
+        vertices agree on."""
+        if node.imm == ("distance",):
+            return {(node,): 1.0}
+        found: Poly = {}
+        inner = self.poly(node.args[0])
+        for monomial, factor in inner.items():
+            same = [n for n in monomial if not n.varying]
+            other = [n for n in monomial if n.varying]
+            self.use(LINEAR if other else UNIFORM)
+            if other:
+                self._crossed(found, node, same, self.made(node.kind, {tuple(other): 1.0}), factor)
+            else:
+                key = tuple(same)
+                found[key] = found.get(key, 0.0) + factor
+        return found
+
+    def _crossed(
+        self, found: Poly, node: Node, same: list[Node], varying: Node, factor: float
+    ) -> None:
+        """What a choice by a value that all vertices agree on gives is interpolated by itself."""
+        if varying.op == ITE and not varying.args[0].varying:
+            crossing = self._behind(node, varying)
+        else:
+            crossing = self.graph.node("interp", node.kind, (varying, *node.args[1:]), node.imm)
+            crossing.varying = True
+        key = tuple(sorted([*same, crossing], key=lambda n: n.id))
+        found[key] = found.get(key, 0.0) + factor
+
+    def _behind(self, node: Node, inner: Node) -> Node:
+        if inner.op == ITE and not inner.args[0].varying:
+            atom, high, low = inner.args
+            return self.graph.ite(atom, self._behind(node, high), self._behind(node, low))
+        made = self.graph.node("interp", node.kind, (inner, *node.args[1:]), node.imm)
+        made.varying = True
+        return self.form(made)
+
+
+def _digits(value: float) -> str:
+    return f"{value:.5e}"
+
+
+def _sum(parts: list[tuple[Poly, float]]) -> Poly:
+    found: Poly = {}
+    for poly, factor in parts:
+        for monomial, times in poly.items():
+            found[monomial] = found.get(monomial, 0.0) + times * factor
+    return {m: c for m, c in found.items() if abs(c) > 1e-12}
+
+
+def _times(a: Poly, b: Poly) -> Poly:
+    found: Poly = {}
+    for x, cx in a.items():
+        for y, cy in b.items():
+            key = tuple(sorted([*x, *y], key=lambda n: n.id))
+            found[key] = found.get(key, 0.0) + cx * cy
+        if len(found) > 4 * _MOST:
+            break
+    return found

@@ -1,0 +1,137 @@
+"""What an invocation has at one point of its code, on edges, and where edges meet."""
+
+from __future__ import annotations
+
+from spvlink.ir.core import Block, Inst
+from spvlink.verifier.paper.graph import Graph, Node
+from spvlink.verifier.paper.shapes import Value, zipped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+
+Cells = dict[object, Value]
+
+
+class Edge:
+    """A way from a block to another one, or out of a function. ``path``: when it is taken, since
+    the entry point or the current round of the innermost loop began; ``cells``: all that can be
+    changed; ``values``: of the phis of the target, or what is returned."""
+
+    __slots__ = ("cells", "path", "values")
+
+    def __init__(self, path: Node, cells: Cells, values: list[Value]) -> None:
+        self.path = path
+        self.cells = cells
+        self.values = values
+
+
+# A block, or a word for the ways out
+Target = Block | str
+Exits = dict[Target, list[Edge]]
+RETURN = "return"
+KILL = "kill"
+
+
+def met(graph: Graph, edges: list[Edge]) -> Edge:
+    """Several edges as one: each value is a choice by the paths, which are said as little as is
+    needed where one of the edges was taken."""
+    if len(edges) == 1:
+        return edges[0]
+    path = graph.false
+    for edge in edges:
+        path = graph.either(path, edge.path)
+    found = edges[-1]
+    cells, values = found.cells, found.values
+    for edge in reversed(edges[:-1]):
+        condition = graph.restrict(edge.path, path)
+
+        def choose(a: Node, b: Node, c: Node = condition) -> Node:
+            return graph.ite(c, a, b)
+
+        cells = _joined(edge.cells, cells, choose)
+        values = [zipped(a, b, choose) for a, b in zip(edge.values, values)]
+    return Edge(path, cells, values)
+
+
+def _joined(a: Cells, b: Cells, choose: Callable[[Node, Node], Node]) -> Cells:
+    """What only one side has is a variable of a call that is over."""
+    cells: Cells = {}
+    for cell, value in a.items():
+        other = b.get(cell)
+        if other is value:
+            cells[cell] = value
+        elif other is not None:
+            cells[cell] = zipped(value, other, choose)
+    return cells
+
+
+class BlockLayout:
+    """The blocks of a function in an order in which edges go forward, but for those back to the
+    header of a loop; the loops, and which values are used outside of the loop that makes them."""
+
+    def __init__(self, blocks: list[Block]) -> None:
+        self.order = _forward(blocks[0])
+        self.loops: dict[Block, set[Block]] = {}
+        for block in self.order:
+            merge = block.merge()
+            if merge is not None and len(merge.args) == 2:  # OpLoopMerge
+                self.loops[block] = _reached(block, merge.args[0])
+        self.escaping = self._escaping()
+
+    def _escaping(self) -> set[Inst]:
+        home: dict[Inst, Block] = {}
+        for block in self.order:
+            for inst in block.insts:
+                home[inst] = block
+        found: set[Inst] = set()
+        for block in self.order:
+            for inst in block.insts:
+                for arg in inst.args:
+                    made = home.get(arg)
+                    if made is not None and made is not block and arg not in found:
+                        if any(made in body and block not in body for body in self.loops.values()):
+                            found.add(arg)
+        return found
+
+
+def _reached(header: Block, merge: Inst) -> set[Block]:
+    """The blocks of a loop: what is reached without passing its merge block."""
+    found: set[Block] = {header}
+    todo = [header]
+    while todo:
+        for target in todo.pop().successors():
+            if target is not merge and target not in found:
+                found.add(target)
+                todo.append(target)
+    return found
+
+
+def _forward(entry: Block) -> list[Block]:
+    """Blocks in reverse postorder. The merge block of a construct is looked at first, so that it
+    comes last: behind all of the construct."""
+    order: list[Block] = []
+    seen: set[Block] = {entry}
+    todo: list[tuple[Block, list[Block]]] = [(entry, _next(entry))]
+    while todo:
+        block, rest = todo[-1]
+        if rest:
+            target = rest.pop(0)
+            if target not in seen:
+                seen.add(target)
+                todo.append((target, _next(target)))
+        else:
+            order.append(block)
+            todo.pop()
+    order.reverse()
+    return order
+
+
+def _next(block: Block) -> list[Block]:
+    merge = block.merge()
+    targets = block.successors()
+    if merge is None:
+        return targets
+    # Only what control really flows to, the merge block before the others
+    first = merge.args[0]
+    return [*[t for t in targets if t is first], *[t for t in targets if t is not first]]

@@ -1,0 +1,229 @@
+"""Nodes that are more than an operation on numbers: loops, elements picked by an index, values at
+another vertex; and how a node is made anew of other operands.
+
+A loop is a closed term, ``loop(more, value, starts ..., nexts ...)``: the value that an expression
+has in the first round after which the loop does not go on. The variables of the round are
+placeholders, numbered by what they are: those with equal starts and equal nexts are one, found by
+splitting classes of them until nothing splits (the largest bisimulation), so the order and the
+number of phis make no difference. Loops end: one that does not end is undefined in Vulkan.
+"""
+
+from __future__ import annotations
+
+from spvlink.verifier.paper import normal
+from spvlink.verifier.paper.graph import BOOL, CONST, ITE, Graph, Node, NotProvable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+
+    Variables = dict[Node, tuple[Node, Node]]  # placeholder -> start, next
+
+
+class Terms:
+    """Makes nodes of one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.rounds = 0  # loops met so far
+        self.moved: dict[Node, dict[Node, Node]] = {}  # by vertex
+
+    def op(self, op: str, kind: str, args: list[Node], imm: tuple[object, ...] = ()) -> Node:
+        return normal.apply(self.graph, op, kind, args, imm)
+
+    def rebuilt(self, node: Node, args: list[Node]) -> Node:
+        """A node of other operands."""
+        if node.op == ITE:
+            return self.graph.ite(args[0], args[1], args[2])
+        if node.op == "loop":
+            return self.reclosed(node, args)
+        if node.op == "pick":
+            return self.pick(args[0], args[1:])
+        if node.op == "isum":
+            return self._resummed(node, args)
+        if node.op == "izero":
+            return self.op("IEqual", BOOL, [args[0], self.graph.const(args[0].kind, 0)])
+        return self.op(node.op, node.kind, args, node.imm)
+
+    def _resummed(self, node: Node, args: list[Node]) -> Node:
+        from spvlink.verifier.paper.integers import summed
+
+        constant, *factors = [i for i in node.imm if isinstance(i, int)]
+        return summed(self.graph, node.kind, list(zip(args, factors)), constant)
+
+    def substituted(
+        self, node: Node, known: dict[Node, Node], leave: Callable[[Node], bool]
+    ) -> Node:
+        """A node with others put in for some; ``known`` says which and remembers. What ``leave``
+        says has none of them in it."""
+        todo = [node]
+        while todo:
+            top = todo[-1]
+            if top in known:
+                todo.pop()
+                continue
+            if not top.args or leave(top):
+                known[top] = top
+                todo.pop()
+                continue
+            missing = [a for a in top.args if a not in known]
+            if missing:
+                todo += missing
+                continue
+            args = [known[a] for a in top.args]
+            known[top] = top if args == list(top.args) else self.rebuilt(top, args)
+            todo.pop()
+        return known[node]
+
+    # -- elements by index -------------------------------------------------------------------------
+
+    def pick(self, index: Node, elements: list[Node]) -> Node:
+        """The element at an index. Beyond the end it is undefined."""
+        if index.op == CONST:
+            if index.bits < len(elements):
+                return elements[index.bits]
+            return self.graph.undefined(elements[0].kind)
+        if all(e is elements[0] for e in elements):
+            return elements[0]
+        return self.graph.node("pick", elements[0].kind, (index, *elements))
+
+    def equals(self, index: Node, at: int) -> Node:
+        return self.op("IEqual", BOOL, [index, self.graph.const(index.kind, at)])
+
+    # -- loops -------------------------------------------------------------------------------------
+
+    def variable(self, kind: str, number: int, loop: int) -> Node:
+        """A variable of a loop that is not closed yet."""
+        node = self.graph.node("mu", kind, (), (loop, number))
+        node.loops = 1 << loop
+        node.varying = True
+        return node
+
+    def closed(self, more: Node, value: Node, variables: Variables, loop: int) -> Node:
+        """A value behind a loop. ``more``: whether the loop goes on, and ``value``, both said with
+        the variables."""
+        bit = 1 << loop
+        value = self.graph.restrict(value, self.graph.negate(more))
+        if not value.loops & bit:
+            return value
+        if not more.loops & bit and more.op == CONST:
+            raise NotProvable("a loop without an end")
+        return self._canonical(more, value, variables, lambda node: not node.loops & bit)
+
+    def reclosed(self, node: Node, args: list[Node]) -> Node:
+        """The same loop with other operands."""
+        height, kinds = node.imm
+        assert isinstance(height, int) and isinstance(kinds, tuple)
+        count = len(kinds)
+        variables: Variables = {}
+        for at, kind in enumerate(kinds):
+            mine = self.placeholder(kind, height, at)
+            variables[mine] = args[2 + at], args[2 + count + at]
+        if not variables:
+            return args[1]
+        return self._canonical(args[0], args[1], variables, lambda node: node.height >= height)
+
+    def placeholder(self, kind: str, height: int, at: int) -> Node:
+        node = self.graph.node("var", kind, (), (height, at))
+        node.varying = True
+        return node
+
+    def _canonical(
+        self, more: Node, value: Node, variables: Variables, leave: Callable[[Node], bool]
+    ) -> Node:
+        """The closed term: only the variables that the value depends on, one for those that are
+        always equal, in an order that depends on nothing but what they are."""
+        fixed = {v: start for v, (start, next) in variables.items() if next is v}
+        if fixed:
+            known = dict(fixed)
+
+            def put(node: Node) -> Node:
+                return self.substituted(node, known, leave)
+
+            rest = {v: (s, put(n)) for v, (s, n) in variables.items() if v not in fixed}
+            return self._canonical(put(more), put(value), rest, leave)
+        needed = self._needed([more, value], variables, leave)
+        if not needed:
+            return value
+        heights = [n.height for v in needed for n in variables[v][1:]]
+        height = 1 + max([more.height, value.height, *heights])
+        # every vertex of a class has one number; classes split until nothing splits
+        marks: dict[Node, tuple[object, ...]] = {v: (v.kind, variables[v][0].id) for v in needed}
+        while True:
+            order = sorted(set(marks.values()), key=repr)
+            number = {mark: at for at, mark in enumerate(order)}
+            known = {v: self.placeholder(v.kind, height, number[marks[v]]) for v in needed}
+            nexts = {v: self.substituted(variables[v][1], known, leave) for v in needed}
+            split = {v: (*marks[v], nexts[v].id) for v in needed}
+            if len(set(split.values())) == len(order):
+                break
+            # the number of a class must not depend on how often it was looked at
+            marks = split
+        first = {marks[v]: v for v in reversed(needed)}
+        starts = [variables[first[mark]][0] for mark in order]
+        ends = [nexts[first[mark]] for mark in order]
+        kinds = tuple([first[mark].kind for mark in order])
+        node = self.graph.node(
+            "loop",
+            value.kind,
+            (
+                self.substituted(more, known, leave),
+                self.substituted(value, known, leave),
+                *starts,
+                *ends,
+            ),
+            (height, kinds),
+        )
+        node.height = max(node.height, height)  # its starts may have higher ones
+        return node
+
+    def _needed(
+        self, roots: list[Node], variables: Variables, leave: Callable[[Node], bool]
+    ) -> list[Node]:
+        """The variables that nodes depend on, through what they become."""
+        found: list[Node] = []
+        seen: set[Node] = set()
+        todo = list(roots)
+        while todo:
+            node = todo.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            if node in variables:
+                found.append(node)
+                todo.append(variables[node][1])
+            elif not leave(node):
+                todo += node.args
+        return found
+
+    # -- other vertices ----------------------------------------------------------------------------
+
+    def at(self, vertex: Node, node: Node) -> Node:
+        """The value that the stage before computed for another vertex. Operations give the same
+        bits there, so it is the same operation on what the vertex has."""
+        known = self.moved.setdefault(vertex, {})
+        return self._at(vertex, node, known)
+
+    def _at(self, vertex: Node, node: Node, known: dict[Node, Node]) -> Node:
+        todo = [node]
+        while todo:
+            top = todo[-1]
+            if top in known:
+                todo.pop()
+                continue
+            if not top.varying or top.op == "var":
+                known[top] = top
+            elif not top.args or top.op in OWN or top.kind == "mem":
+                known[top] = self.graph.node("at", top.kind, (vertex, top))
+            else:
+                missing = [a for a in top.args if a not in known]
+                if missing:
+                    todo += missing
+                    continue
+                known[top] = self.rebuilt(top, [known[a] for a in top.args])
+            todo.pop()
+        return known[node]
+
+
+# What another invocation has for itself, and not as an operation on what it has.
+OWN = frozenset(("interp", "column", "patch", "at", "emitted"))

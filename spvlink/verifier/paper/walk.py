@@ -1,0 +1,399 @@
+"""Walks the code of a stage and makes nodes of it: blocks in order, calls in place, loops round by
+round as long as the number of rounds is known, else as closed terms.
+
+Nothing is transformed: what is walked is the module as it was decoded.
+"""
+
+from __future__ import annotations
+
+from spvlink.grammar import ops
+from spvlink.ir.core import Block, Function, Inst
+from spvlink.verifier.paper.graph import CONST, Graph, Node, NotProvable
+from spvlink.verifier.paper.shapes import Shapes, Value, mapped, parts
+from spvlink.verifier.paper.state import KILL, RETURN, BlockLayout, Cells, Edge, Exits, Target, met
+from spvlink.verifier.paper.terms import Terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+    from typing import Final
+
+MOST_ROUNDS: Final = 64
+_MOST_LOOKS: Final = 12  # at a loop until it is known what it changes
+
+
+class Call:
+    """One run of a function: what its values are."""
+
+    __slots__ = ("function", "layout", "number", "values")
+
+    def __init__(self, function: Function, layout: BlockLayout, number: int) -> None:
+        self.function = function
+        self.layout = layout
+        self.number = number
+        self.values: dict[Inst, Value] = {}
+
+
+class Walker:
+    """Walks functions. ``act`` does what an instruction does."""
+
+    def __init__(self, shapes: Shapes, terms: Terms, side: str) -> None:
+        self.shapes = shapes
+        self.terms = terms
+        self.graph: Graph = terms.graph
+        self.linked = side == "linked"
+        self.layouts: dict[Function, BlockLayout] = {}
+        self.calls = 0
+        self.depth = 0
+        self.now: Inst | None = None  # for messages
+        # of the instruction that is walked
+        self.call: Call
+        self.cells: Cells = {}
+        self.path: Node = self.graph.true
+        self.exits: Exits = {}
+        self.counted = False  # whether a branch out of a loop was decided by constants
+
+    # what the stage adds
+    def act(self, inst: Inst) -> Value:
+        raise NotImplementedError
+
+    def constant(self, inst: Inst) -> Value:
+        raise NotImplementedError
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def value(self, inst: Inst) -> Value:
+        call = self.call
+        if inst in call.layout.escaping:
+            kept = self.cells.get((inst, call.number))
+            if kept is not None:
+                return kept
+        found = call.values.get(inst)
+        return self.constant(inst) if found is None else found
+
+    def node(self, inst: Inst) -> Node:
+        value = self.value(inst)
+        if not isinstance(value, Node):
+            raise NotProvable("a scalar was expected")
+        return value
+
+    def keep(self, inst: Inst, value: Value) -> None:
+        call = self.call
+        call.values[inst] = value
+        if inst in call.layout.escaping:
+            parts(value)  # NotProvable for pointers
+            self.cells[inst, call.number] = value
+
+    # -- functions ---------------------------------------------------------------------------------
+
+    def run(self, function: Function, arguments: list[Value], start: Edge) -> Exits:
+        """The ways out of a function."""
+        if self.depth > 40:
+            raise NotProvable("calls inside calls")
+        layout = self.layouts.get(function)
+        if layout is None:
+            layout = self.layouts[function] = BlockLayout(function.blocks)
+        outer = self._outer()
+        self.depth += 1
+        self.calls += 1
+        self.call = Call(function, layout, self.calls)
+        self.call.values.update(zip(function.params, arguments))
+        entry = layout.order[0]
+        exits = self.region(set(layout.order), None, {entry: [start]})
+        self.depth -= 1
+        self._back(outer)
+        return exits
+
+    def _outer(self) -> tuple[object, ...]:
+        call = getattr(self, "call", None)
+        return call, self.cells, self.path, self.exits, self.now
+
+    def _back(self, outer: tuple[object, ...]) -> None:
+        self.call, self.cells, self.path, self.exits, self.now = outer  # type: ignore[assignment]
+
+    def called(self, inst: Inst) -> Value:
+        """A call, in place."""
+        function = inst.args[0]
+        assert isinstance(function, Function)
+        arguments = [self.value(a) for a in inst.args[1:]]
+        exits = self.run(function, arguments, Edge(self.path, self.cells, []))
+        returns = exits.pop(RETURN, [])
+        for target, edges in exits.items():
+            self.exits.setdefault(target, []).extend(edges)
+        if not returns:
+            self.path = self.graph.false
+            return self.shapes.undefined(self.graph, inst.type) if inst.type is not None and (
+                inst.type.op != ops.OpTypeVoid) else ()  # fmt: skip
+        back = met(self.graph, returns)
+        self.path, self.cells = back.path, dict(back.cells)
+        return back.values[0] if back.values else ()
+
+    # -- blocks ------------------------------------------------------------------------------------
+
+    def region(self, inside: set[Block], header: Block | None, start: Exits) -> Exits:
+        """Walks the blocks of a set, which ``start`` leads into; gives the edges that lead out of
+        it, and those back to ``header``."""
+        outer = self.exits
+        pending: Exits = dict(start)
+        self.exits = {}
+        done: set[Block] = set()
+        for block in self.call.layout.order:
+            if block not in inside or block in done:
+                continue
+            edges = pending.pop(block, None)
+            if not edges:
+                continue
+            edge = met(self.graph, edges)
+            if block is not header and block in self.call.layout.loops:
+                body = self.call.layout.loops[block]
+                done |= body
+                ways = self.loop(block, body, edge)
+            else:
+                ways = self.block(block, edge)
+            for target, out in ways.items():
+                if target in inside and target is not header:
+                    pending.setdefault(target, []).extend(out)
+                else:
+                    self.exits.setdefault(target, []).extend(out)
+        found, self.exits = self.exits, outer
+        return found
+
+    def block(self, block: Block, edge: Edge) -> Exits:
+        """One block: where it leads to. Kills in calls go to ``exits``."""
+        self.path, self.cells = edge.path, dict(edge.cells)  # changed in place
+        phis = iter(edge.values)
+        for inst in block.insts[:-1]:
+            self.now = inst
+            if inst.op == ops.OpPhi:
+                self.keep(inst, next(phis))
+                continue
+            made = self.act(inst)
+            if inst.id and made is not None:
+                self.keep(inst, made)
+            if self.path is self.graph.false:
+                return {}
+        self.now = block.terminator
+        return self.leave(block, block.terminator)
+
+    def leave(self, block: Block, end: Inst) -> Exits:
+        op = end.op
+        ways: Exits = {}
+        if op == ops.OpBranch:
+            self.way(ways, block, end.args[0], self.graph.true)
+        elif op == ops.OpBranchConditional:
+            condition = self.decided(end.args[0])
+            if condition.op == CONST:
+                self.counted = self.counted or self._exits_loop(block, end.args[1:])
+            self.way(ways, block, end.args[1], condition)
+            self.way(ways, block, end.args[2], self.graph.negate(condition))
+        elif op == ops.OpSwitch:
+            self.switch(ways, block, end)
+        elif op == ops.OpReturn:
+            ways[RETURN] = [Edge(self.path, self.cells, [])]
+        elif op == ops.OpReturnValue:
+            ways[RETURN] = [Edge(self.path, self.cells, [self.value(end.args[0])])]
+        elif op in (ops.OpKill, ops.OpTerminateInvocation):
+            ways[KILL] = [Edge(self.path, self.cells, [])]
+        elif op == ops.OpUnreachable:
+            pass
+        else:
+            self.act(end)
+            ways[RETURN] = [Edge(self.path, self.cells, [])]
+        return ways
+
+    def decided(self, inst: Inst) -> Node:
+        """A condition. What the linked module leaves undefined decides nothing."""
+        condition = self.node(inst)
+        if self.linked and condition.undef:
+            raise NotProvable("a condition depends on an undefined value")
+        return condition
+
+    def _exits_loop(self, block: Block, targets: list[Inst]) -> bool:
+        """Whether a branch may lead out of the innermost loop."""
+        for header, body in self.call.layout.loops.items():
+            if block in body:
+                merge = header.merge()
+                assert merge is not None
+                for target in targets:
+                    if target is merge.args[0] or (
+                        isinstance(target, Block)
+                        and len(target.insts) == 1
+                        and target.insts[0].args[:1] == [merge.args[0]]
+                    ):
+                        return True
+        return False
+
+    def switch(self, ways: Exits, block: Block, end: Inst) -> None:
+        selector = self.node(end.args[0])
+        if self.linked and selector.undef:
+            raise NotProvable("a switch over an undefined value")
+        wide = selector.kind == "i64"
+        rest = self.graph.true
+        mask = (1 << int(selector.kind[1:])) - 1
+        for at, target in enumerate(end.args[2:]):
+            literal = end.imm[at]
+            if wide:
+                literal = end.imm[2 * at] | end.imm[2 * at + 1] << 32
+            case = self.graph.const(selector.kind, literal & mask)
+            chosen = self.terms.op("IEqual", "b", [selector, case])
+            self.way(ways, block, target, self.graph.both(rest, chosen))
+            rest = self.graph.both(rest, self.graph.negate(chosen))
+        self.way(ways, block, end.args[1], rest)
+
+    def way(self, ways: Exits, block: Block, target: Inst, condition: Node) -> None:
+        """An edge to a block, unless it is never taken."""
+        path = self.graph.both(self.path, condition)
+        if path is self.graph.false:
+            return
+        assert isinstance(target, Block)
+        values = []
+        for inst in target.insts:
+            if inst.op != ops.OpPhi:
+                break
+            for at in range(1, len(inst.args), 2):
+                if inst.args[at] is block:
+                    values.append(self.value(inst.args[at - 1]))
+                    break
+        ways.setdefault(target, []).append(Edge(path, self.cells, values))
+
+    # -- loops -------------------------------------------------------------------------------------
+
+    def loop(self, header: Block, body: set[Block], edge: Edge) -> Exits:
+        before = self.counted
+        found = self.unrolled(header, body, edge)
+        self.counted = before
+        return found if found is not None else self.closed(header, body, edge)
+
+    def unrolled(self, header: Block, body: set[Block], edge: Edge) -> Exits | None:
+        """Round by round, while constants decide that the loop goes on; None if they do not."""
+        ways: Exits = {}
+        for _ in range(MOST_ROUNDS):
+            self.counted = False
+            exits = self.region(body, header, {header: [edge]})
+            backs = exits.pop(header, [])
+            for target, edges in exits.items():
+                ways.setdefault(target, []).extend(edges)
+            if not backs:
+                return ways
+            if not self.counted:
+                return None
+            edge = met(self.graph, backs)
+        return None
+
+    def closed(self, header: Block, body: set[Block], edge: Edge) -> Exits:
+        """As closed terms: what changes in a round is a variable of it. What does is found by
+        walking until nothing else changes."""
+        changing: set[tuple[object, int]] = set()
+        for _ in range(_MOST_LOOKS):
+            number = self.terms.rounds
+            self.terms.rounds += 1
+            variables: dict[tuple[object, int], Node] = {}
+            start = self._round(edge, changing, variables, number)
+            exits = self.region(body, header, {header: [start]})
+            backs = exits.pop(header, [])
+            if not backs:
+                break
+            back = met(self.graph, backs)
+            more = _changed(start, back) - changing
+            if not more:
+                break
+            changing |= more
+        else:
+            raise NotProvable("a loop that changes too much")
+        if not backs:
+            return self._once(edge, exits)
+        return self._behind(edge, back, exits, variables, number)
+
+    def _once(self, edge: Edge, exits: Exits) -> Exits:
+        raise NotProvable("a loop that nothing leads back to, but that is walked as one")
+
+    def _round(
+        self, edge: Edge, changing: set[tuple[object, int]],
+        variables: dict[tuple[object, int], Node], number: int,
+    ) -> Edge:  # fmt: skip
+        """What a round begins with."""
+
+        def fresh(cell: object, value: Value, all: bool) -> Value:
+            count = iter(range(1 << 20))
+
+            def one(node: Node) -> Node:
+                key = cell, next(count)
+                if not all and key not in changing:
+                    return node
+                made = self.terms.variable(node.kind, len(variables), number)
+                variables[key] = made
+                return made
+
+            return mapped(value, one)
+
+        values = [fresh(at, value, True) for at, value in enumerate(edge.values)]
+        touched = {cell for cell, _ in changing}
+        cells = dict(edge.cells)
+        for cell in edge.cells:
+            if cell in touched:
+                cells[cell] = fresh(cell, cells[cell], False)
+        return Edge(self.graph.true, cells, values)
+
+    def _behind(
+        self, edge: Edge, back: Edge, exits: Exits,
+        variables: dict[tuple[object, int], Node], number: int,
+    ) -> Exits:  # fmt: skip
+        """The ways out of a loop, in terms of what was before it."""
+        graph = self.graph
+        table: dict[Node, tuple[Node, Node]] = {}
+        for (cell, at), node in variables.items():
+            if isinstance(cell, int):
+                first, last = edge.values[cell], back.values[cell]
+            else:
+                first, last = edge.cells[cell], back.cells[cell]
+            table[node] = parts(first)[at], parts(last)[at]
+        done: dict[Node, Node] = {}
+        bit = 1 << number
+
+        def close(node: Node) -> Node:
+            if not node.loops & bit and node.op != "ite":
+                return node
+            known = done.get(node)
+            if known is None:
+                known = done[node] = self.terms.closed(back.path, node, table, number)
+            return known
+
+        ways: Exits = {}
+        taken = [(target, met(graph, edges)) for target, edges in exits.items()]
+        for target, out in taken:
+            path = edge.path
+            if len(taken) > 1:
+                leaving = graph.restrict(out.path, graph.negate(back.path))
+                path = graph.both(path, close(leaving))
+            if path is graph.false:
+                continue
+            cells = {cell: _each(value, close) for cell, value in out.cells.items()}
+            values = [_each(value, close) for value in out.values]
+            ways[target] = [Edge(path, cells, values)]
+        return ways
+
+
+def _each(value: Value, change: Callable[[Node], Node]) -> Value:
+    """Nothing is made anew where nothing changes."""
+    if isinstance(value, Node):
+        return change(value)
+    if not isinstance(value, tuple):
+        return value
+    made = tuple([_each(part, change) for part in value])
+    return value if all(a is b for a, b in zip(made, value)) else made
+
+
+def _changed(start: Edge, back: Edge) -> set[tuple[object, int]]:
+    """The scalars of cells that are others at the end of a round."""
+    found: set[tuple[object, int]] = set()
+    for cell, value in start.cells.items():
+        other = back.cells.get(cell)
+        if other is None or other is value:
+            continue
+        for at, (a, b) in enumerate(zip(parts(value), parts(other))):
+            if a is not b:
+                found.add((cell, at))
+    return found
+
+
+__all__ = ["Call", "Target", "Walker"]
