@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from spvlink.verifier.paper.graph import BOOL, CONST, ITE, UNDEF, Graph, Node
 from spvlink.verifier.paper.normal import COMMUTATIVE
+from spvlink.verifier.paper.terms import OWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -22,14 +23,15 @@ GUARDED: Final = frozenset((
     "FwidthCoarse",
 ))  # fmt: skip
 # Their operands are values of other invocations, or of another round: no path says anything.
-_ELSEWHERE: Final = GUARDED | frozenset(("interp", "at", "loop", "patch", "column", "emit"))
+_ELSEWHERE: Final = GUARDED | OWN | frozenset(("loop", "emit", "cut", "barrier"))
 
 
 class Comparison:
     """Of nodes of one graph. ``deepest``: the pair at which it failed first."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, partial: dict[Node, Node]) -> None:
         self.graph = graph
+        self.partial = partial  # what is read of the original, and what it may be taken for
         self.known: dict[tuple[int, int, int], bool] = {}
         self.deepest: tuple[Node, Node] | None = None
 
@@ -59,7 +61,10 @@ class Comparison:
             return self._choices(original, linked, care, atoms)
         if original.kind == BOOL and CONST in (original.op, linked.op):
             return False
-        return self._alike(original, linked, care)
+        if self._alike(original, linked, care):
+            return True
+        taken = self.partial.get(original)
+        return taken is not None and self.refines(taken, linked, care)
 
     def _choices(self, original: Node, linked: Node, care: Node, atoms: list[Node]) -> bool:
         """By cases. Where the atoms are two nodes, they may still be one condition."""

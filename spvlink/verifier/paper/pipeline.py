@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from spvlink.grammar import enums
 from spvlink.ir.core import Module
-from spvlink.verifier.paper.graph import Node, NotProvable
-from spvlink.verifier.paper.places import PlaceLeaf
+from spvlink.verifier.paper.graph import ITE, MEMORY, UNDEF, Node, NotProvable
+from spvlink.verifier.paper.normal import leaves_of
+from spvlink.verifier.paper.places import PATCH_BUILTINS, PlaceLeaf
 from spvlink.verifier.paper.stage import ProvedStage
 from spvlink.verifier.paper.terms import Terms
+from spvlink.verifier.paper.vertices import (
+    VertexStage,
+    depends_on_index_alone,
+    is_complete,
+    only_value,
+)
 from spvlink.verifier.verdict import Place
 
 TYPE_CHECKING = False
@@ -41,6 +48,8 @@ class Pipeline:
 
     def __init__(self, terms: Terms, side: str) -> None:
         self.terms = terms
+        # what is read of the original, and what it may be taken for
+        self.partial: dict[Node, Node] = {}
         self.side = side
         self.stages: list[ProvedStage] = []
         self.provoking = terms.graph.node("provoking", "o")
@@ -53,7 +62,7 @@ class Pipeline:
         stage = None
         try:
             supplies = _Supplies(self, name, before)
-            stage = ProvedStage(
+            stage = VertexStage(
                 name, module, self.terms, self.side, supplies.supply, specialized, defaults
             )
             supplies.stage = stage
@@ -83,46 +92,118 @@ class _Supplies:
         return self.varying(leaf, vertex)
 
     def crossing(self, leaf: PlaceLeaf) -> Node:
-        """What the stage before wrote; undefined if it did not write it."""
+        """What the stage before wrote; undefined if it did not write it. Of a stage with columns
+        it is the column, or the one value that is written to all of it."""
         assert self.before is not None
         node = self.before.outputs.get(leaf.key)
-        if node is None:
+        if node is None or node.op == "unwritten":
             return self.graph.undefined(leaf.kind)
-        if node.kind != leaf.kind:
+        made = self.before.written.get(leaf.key)
+        if made is None or made.kind != leaf.kind:
             raise NotProvable("an input of another type than the output")
+        if node.kind == MEMORY and is_complete(node, self.before.name):
+            return self.only_value(node) or node
         return node
+
+    def only_value(self, column: Node) -> Node | None:
+        assert self.before is not None
+        return only_value(column, self.before.name == "geom")
+
+    def read(self, made: Node, column: Node, qualifiers: tuple[str, ...] | None = None) -> Node:
+        """What is read of a column. In the original it may be taken as the one value that is ever
+        written there: where nothing is written it is undefined."""
+        made.varying = True
+        if self.pipeline.side == "original":
+            value = self.only_value(column)
+            if value is not None:
+                if qualifiers is not None:
+                    value = self.interpolated(value, qualifiers, made.kind)
+                self.pipeline.partial[made] = value
+        return made
 
     def varying(self, leaf: PlaceLeaf, vertex: Node | None) -> Node:
         node = self.crossing(leaf)
+        if node.op == UNDEF:
+            return node
         if vertex is not None:
-            return self.terms.at(vertex, node)
+            return self.of_vertex(node, vertex, leaf)
+        if self.name == "tese":
+            return self.of_patch(node)
         if self.name != "frag":
             raise NotProvable("an input of this stage")
+        if leaf.key[0] == "prim":
+            if node.kind != MEMORY:
+                return node
+            return self.read(self.graph.node("of primitive", leaf.kind, (node,)), node)
         if "flat" in leaf.qualifiers:
-            return self.terms.at(self.pipeline.provoking, node)
+            return self.flat(node, leaf)
         if leaf.kind[0] != "f":
             raise NotProvable("an integer that is interpolated")
         if "sample" in leaf.qualifiers and self.stage is not None:
             self.stage.sample_rate = True
-        return self.interpolated(node, leaf.qualifiers)
+        return self.interpolated(node, leaf.qualifiers, leaf.kind)
 
-    def interpolated(self, node: Node, qualifiers: tuple[str, ...]) -> Node:
-        if node.op == "undef":
+    def flat(self, node: Node, leaf: PlaceLeaf) -> Node:
+        """The value of the provoking vertex."""
+        if node.kind == MEMORY:
+            made = self.graph.node("at", leaf.kind, (self.pipeline.provoking, node))
+            return self.read(made, node)
+        if self.before is not None and self.before.name in ("geom", "mesh"):
+            return node  # one invocation, or all of them, wrote it to every vertex
+        return self.terms.at(self.pipeline.provoking, node)
+
+    def of_vertex(self, node: Node, vertex: Node, leaf: PlaceLeaf) -> Node:
+        """The value of a vertex of the primitive or patch."""
+        assert self.before is not None
+        if node.kind != MEMORY:
+            if self.before.name in ("tesc", "geom", "mesh"):
+                return node  # all vertices have it
+            return self.terms.at(vertex, node)
+        if self.before.name == "tesc" and is_complete(node, "tesc"):
+            _, mine, value = node.args
+            if depends_on_index_alone(value, mine):
+                return self.terms.substituted(value, {mine: vertex}, lambda n: not n.varying)
+        made = self.read(self.graph.node("column", leaf.kind, (node, vertex)), node)
+        if self.name == "tese":  # the patch is one for all of its vertices
+            made.varying = vertex.varying
+        return made
+
+    def of_patch(self, node: Node) -> Node:
+        """The value of a whole patch: some invocation wrote it, and all vertices agree on it."""
+        leaves = leaves_of(node) if node.op == ITE else [node]
+        written = [n for n in leaves or [] if n.op != "unwritten"]
+        one = written[0] if len(written) == 1 and not written[0].varying else None
+        if one is not None and leaves == written:
+            return one
+        made = self.graph.node("patch", node.kind, (node,))
+        made.varying = False
+        if one is not None and self.pipeline.side == "original":
+            self.pipeline.partial[made] = one
+        return made
+
+    def interpolated(self, node: Node, qualifiers: tuple[str, ...], kind: str) -> Node:
+        if node.op == UNDEF:
             return node
-        made = self.graph.node("interp", node.kind, (node,), qualifiers)
+        made = self.graph.node("interp", kind, (node,), qualifiers)
+        if node.kind == MEMORY:
+            return self.read(made, node, qualifiers)
         made.varying = True
         return made
 
     def builtin(self, leaf: PlaceLeaf, vertex: Node | None) -> Node:
         number = leaf.key[1]
         if self.before is not None and leaf.key in self.before.outputs:
-            node = self.before.outputs[leaf.key]
+            node = self.crossing(leaf)
+            if node.op == UNDEF:
+                return node
             if vertex is not None:
-                return self.terms.at(vertex, node)
+                return self.of_vertex(node, vertex, leaf)
+            if self.name == "tese" and number in PATCH_BUILTINS:
+                return self.of_patch(node)
             if self.name == "frag" and number in _FLAT_BUILTINS:
-                return self.terms.at(self.pipeline.provoking, node)
+                return self.flat(node, leaf)
             if self.name == "frag" and number in _DISTANCES:
-                return self.interpolated(node, ("distance",))
+                return self.interpolated(node, ("distance",), leaf.kind)
         if vertex is not None or number in _DISTANCES:
             return self.graph.undefined(leaf.kind)
         if number in _SAMPLES and self.stage is not None:

@@ -11,7 +11,7 @@ from spvlink.ir.edit import abandon
 from spvlink.options import Options
 from spvlink.pipeline import STAGES, Source, stage_of
 from spvlink.verifier.paper.compare import Comparison
-from spvlink.verifier.paper.graph import Graph, Node, NotProvable, text
+from spvlink.verifier.paper.graph import UNDEF, Graph, Node, NotProvable, text
 from spvlink.verifier.paper.pipeline import Pipeline, Stuck
 from spvlink.verifier.paper.reals import Reals
 from spvlink.verifier.paper.stage import ProvedStage
@@ -72,7 +72,8 @@ class _Proof:
         self.options = options
         self.graph = Graph(MOST_NODES, seconds)
         self.terms = Terms(self.graph)
-        self.comparison = Comparison(self.graph)
+        self.partial: dict[Node, Node] = {}
+        self.comparison = Comparison(self.graph, self.partial)
         self.reals = Reals(self.terms)
 
     def run(self) -> Verdict:
@@ -84,6 +85,7 @@ class _Proof:
             pipeline = Pipeline(self.terms, word)
             for name, module in side:
                 pipeline.add(name, module, self.specialized(name), self.options.spec_defaults)
+            self.partial.update(pipeline.partial)
             pipelines.append(pipeline)
         for at, (mine, other) in enumerate(zip(pipelines[0].stages, pipelines[1].stages)):
             last = at + 1 == len(pipelines[0].stages)
@@ -118,7 +120,7 @@ class _Proof:
                 linked = other.outputs.get(key)
                 words = output_name(key)
                 if linked is None:
-                    if node.op == "undef":
+                    if node.op in (UNDEF, "unwritten"):
                         continue
                     return Verdict(UNKNOWN, PAPER, Place(mine.name, words), "it is gone")
                 pairs.append((words, node, linked))
@@ -135,7 +137,14 @@ class _Proof:
         if self.options.exact or stage.name != "frag" or not words.startswith(COLOUR):
             return False
         self.comparison.deepest = None
+        one = self.taken(one)
         return self.comparison.refines(self.reals.form(one), self.reals.form(two), true)
+
+    def taken(self, original: Node) -> Node:
+        """The same, with each read of a column taken for the one value that is written there."""
+        if not self.partial:
+            return original
+        return self.terms.substituted(original, self.partial, lambda node: False)
 
     def part(self, stage: str, words: str, one: Node, two: Node) -> Verdict:
         pair = self.comparison.deepest or (one, two)

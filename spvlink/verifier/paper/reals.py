@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper.compare import GUARDED
-from spvlink.verifier.paper.graph import BOOL, CONST, ITE, Graph, Node
-from spvlink.verifier.paper.terms import Terms
+from spvlink.verifier.paper.graph import BOOL, CONST, ITE, MEMORY, Graph, Node
+from spvlink.verifier.paper.terms import OWN, Terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -85,12 +85,12 @@ class Reals:
             return self._choice(node, level)
         if node.op == "interp":
             inner = node.args[0]
-            if level == POLE and not inner.varying:
+            if level == POLE and not inner.varying and inner.kind != MEMORY:
                 self.use(UNIFORM)
                 return self.form(inner, level)
             # inside, nothing that is interpolated is changed in front of a decision
             return node
-        if node.op in ("at", "SampledImage"):
+        if node.op in OWN or node.op == "SampledImage":
             return node
         level = self._level(node, level)
         args = [self.form(a, level) for a in node.args]
@@ -258,7 +258,7 @@ class Reals:
     def _interpolated(self, node: Node) -> Poly:
         """Interpolation of a sum: the sum of what is interpolated, each with the factors that all
         vertices agree on."""
-        if node.imm == ("distance",):
+        if node.imm == ("distance",) or node.args[0].kind == MEMORY:
             return {(node,): 1.0}
         found: Poly = {}
         inner = self.poly(node.args[0])

@@ -9,7 +9,7 @@ from spvlink.ir.types import bits_of
 from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper import places
 from spvlink.verifier.paper.acts import Acts
-from spvlink.verifier.paper.graph import BOOL, Node, NotProvable
+from spvlink.verifier.paper.graph import BOOL, MEMORY, Node, NotProvable
 from spvlink.verifier.paper.places import PlaceLeaf
 from spvlink.verifier.paper.pointers import (
     TermAddress,
@@ -39,7 +39,6 @@ _BUFFERS: Final = frozenset((
 ))  # fmt: skip
 _CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
 _VOLATILE: Final = 1  # of memory operands
-MEMORY: Final = "mem"
 DEMOTED: Final = "demoted"
 
 
@@ -372,13 +371,16 @@ class ProvedStage(Acts):
             demoted = back.cells[DEMOTED]
             if demoted is not graph.false:
                 self.seen["demote"] = graph.restrict(demoted, live)
-            for variable, tree in self.leaves.items():
-                if variable.imm[0] == enums.StorageClass_Output:
-                    self.collect(tree, back.cells[variable, 0], live)
+            self.finish(back.cells, live)
         every = [*returns, *kills]
         if every:
             last = met(graph, [Edge(e.path, {MEMORY: e.cells[MEMORY]}, []) for e in every])
             self.seen["effects"] = last.cells[MEMORY]
+
+    def finish(self, cells: dict[object, Value], live: Node) -> None:
+        for variable, tree in self.leaves.items():
+            if variable.imm[0] == enums.StorageClass_Output:
+                self.collect(tree, cells[variable, 0], live)
 
     def collect(self, tree: Any, value: Value, live: Node) -> None:
         for leaf, node in zip(flat_leaves(tree), parts(value)):

@@ -226,4 +226,6 @@ class Terms:
 
 
 # What another invocation has for itself, and not as an operation on what it has.
-OWN = frozenset(("interp", "column", "patch", "at", "emitted"))
+OWN = frozenset((
+    "interp", "column", "patch", "at", "of primitive", "read back", "behind barrier",
+))  # fmt: skip

@@ -1,0 +1,280 @@
+"""Stages that write for many vertices: control and mesh shaders, which name the vertex, and
+geometry shaders, which emit one after the other.
+
+What such a stage writes to a scalar of its interface is a column: the chain of all that is written
+there, in order, with the vertex or as it is emitted. A reader sees the column. So two Locations
+with one column hold the same, and a column is the same wherever it lies.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spvlink.grammar import enums, ops
+from spvlink.ir.core import Inst
+from spvlink.verifier.paper import places
+from spvlink.verifier.paper.graph import CONST, MEMORY, Node, NotProvable
+from spvlink.verifier.paper.pointers import TermPointer
+from spvlink.verifier.paper.shapes import Value, mapped, parts
+from spvlink.verifier.paper.stage import ProvedStage, flat_leaves, part_of_leaves
+from spvlink.verifier.paper.state import Edge
+from spvlink.verifier.paper.terms import OWN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+    from spvlink.verifier.paper.places import Key
+
+COLUMN: Final = "column"
+_STREAMS: Final = 4
+_MOST_LINKS: Final = 4096  # of a column that is looked at
+_EMITS: Final = {ops.OpEmitVertex: "emit", ops.OpEmitStreamVertex: "emit",
+                 ops.OpEndPrimitive: "cut", ops.OpEndStreamPrimitive: "cut"}  # fmt: skip
+
+_MINE: Final = ("tesc", enums.BuiltIn_InvocationId, 0)
+_OF_THE_PATCH: Final = frozenset(
+    (("tesc", enums.BuiltIn_PrimitiveId), ("tesc", enums.BuiltIn_PatchVertices))
+)
+
+
+class VertexStage(ProvedStage):
+    """Any stage; knows columns."""
+
+    def start(self) -> Edge:
+        edge = super().start()
+        if self.name == "geom":
+            for stream in range(_STREAMS):
+                edge.cells[COLUMN, ("emitted", stream)] = self.unwritten()
+        return edge
+
+    def begin_output(self, inst: Inst, type: Inst, cells: dict[object, Value]) -> None:
+        if self.is_arrayed(inst, type, False):
+            self.arrayed.add(inst)
+            self.leaves[inst] = places.leaves_of(self.shapes, inst, type.args[0])
+            for leaf in flat_leaves(self.leaves[inst]):
+                self.note_leaf(leaf)
+                cells[COLUMN, leaf.key] = self.unwritten()
+            return
+        self.leaves[inst] = places.leaves_of(self.shapes, inst, type)
+        cells[inst, 0] = self.initial(inst, type)
+        if self.name == "geom":
+            for leaf in flat_leaves(self.leaves[inst]):
+                self.note_leaf(leaf)
+                cells[COLUMN, leaf.key] = self.unwritten()
+        elif self.name == "tesc":
+            cells[inst, 0] = mapped(cells[inst, 0], self.not_written)
+
+    def note_leaf(self, leaf: places.PlaceLeaf) -> None:
+        if leaf.key in self.written:
+            raise NotProvable("two outputs in one place")
+        self.written[leaf.key] = leaf
+
+    def unwritten(self) -> Node:
+        return self.graph.node("unwritten", MEMORY)
+
+    def not_written(self, node: Node) -> Node:
+        """What a patch output holds before anybody writes it: not what a path that does not write
+        makes undefined, since another invocation may write."""
+        return self.graph.node("unwritten", node.kind) if node.op == "undef" else node
+
+    def variable(self, inst: Inst) -> Value:
+        if inst in self.arrayed and inst.imm[0] == enums.StorageClass_Output:
+            return TermPointer(("out", inst), (), self.pointee(inst))
+        return super().variable(inst)
+
+    # -- outputs with a vertex ---------------------------------------------------------------------
+
+    def load(self, pointer: Value) -> Value:
+        if isinstance(pointer, TermPointer) and _is_out(pointer):
+            return self.read_back(pointer.root[1], pointer.path)  # type: ignore[index]
+        return super().load(pointer)
+
+    def read_back(self, variable: Inst, path: tuple[Node, ...]) -> Value:
+        if not path:
+            raise NotProvable("outputs of all vertices at once")
+        tree = part_of_leaves(self.leaves[variable], path[1:])
+        if tree is None:
+            raise NotProvable("a dynamic index into an output")
+        return self._read(tree, path[0])
+
+    def _read(self, tree: Any, vertex: Node) -> Value:
+        if isinstance(tree, tuple):
+            return tuple([self._read(part, vertex) for part in tree])
+        column = self.cells[COLUMN, tree.key]
+        while column.op == "vstore":
+            if column.args[1] is vertex:
+                return column.args[2]
+            if column.args[1].op != CONST or vertex.op != CONST:
+                break
+            column = column.args[0]
+        node = self.graph.node("read back", tree.kind, (column, vertex))
+        node.varying = True
+        return node
+
+    def store(self, pointer: Value, value: Value) -> Value:
+        if not isinstance(pointer, TermPointer) or not _is_out(pointer):
+            return super().store(pointer, value)
+        variable, path = pointer.root[1], pointer.path  # type: ignore[index]
+        if not path:
+            for at, part in enumerate(value):
+                vertex = self.graph.const("i32", at)
+                self.store(TermPointer(pointer.root, (vertex,), pointer.type.args[0]), part)
+            return None
+        tree = part_of_leaves(self.leaves[variable], path[1:])
+        if tree is None:
+            raise NotProvable("a dynamic index into an output")
+        for leaf, node in zip(flat_leaves(tree), parts(value)):
+            cell = COLUMN, leaf.key
+            below = self.cells[cell]
+            if below.op == "vstore" and below.args[1] is path[0] and not path[0].undef:
+                below = below.args[0]  # nobody else can have seen it
+            self.cells[cell] = self.graph.node("vstore", MEMORY, (below, path[0], node))
+        return None
+
+    # -- effects -----------------------------------------------------------------------------------
+
+    def effect(self, inst: Inst) -> Value:
+        if inst.op in _EMITS:
+            stream = self.node(inst.args[0]).bits if inst.args else 0
+            self.emit(_EMITS[inst.op], stream)
+            return None
+        if inst.op == ops.OpControlBarrier and self.name == "tesc":
+            self.barrier()
+            return None
+        if inst.op == ops.OpSetMeshOutputsEXT:
+            args = tuple([self.node(a) for a in inst.args])
+            self.happen("mesh outputs", args, ())
+            return None
+        return super().effect(inst)
+
+    def emit(self, name: str, stream: int) -> None:
+        """Every output of the stream is written to its column, and undefined from then on."""
+        for cell in list(self.cells):
+            if isinstance(cell, tuple) and cell[0] == COLUMN and cell[1] == ("emitted", stream):
+                self.cells[cell] = self.graph.node(name, MEMORY, (self.cells[cell],))
+        for variable, tree in self.leaves.items():
+            if variable.imm[0] != enums.StorageClass_Output:
+                continue
+            values = parts(self.cells[variable, 0])
+            leaves = flat_leaves(tree)
+            if any(leaf.stream != stream for leaf in leaves):
+                if any(leaf.stream == stream for leaf in leaves):
+                    raise NotProvable("a block for two streams")
+                continue
+            for leaf, node in zip(leaves, values):
+                cell = COLUMN, leaf.key
+                args = (self.cells[cell], node) if name == "emit" else (self.cells[cell],)
+                self.cells[cell] = self.graph.node(name, MEMORY, args)
+            if name == "emit":
+                nothing = self.shapes.undefined(self.graph, self.pointee(variable))
+                self.cells[variable, 0] = nothing
+
+    def barrier(self) -> None:
+        """Behind it others have written: columns and what is of the whole patch."""
+        for cell, value in list(self.cells.items()):
+            if isinstance(cell, tuple) and cell[0] == COLUMN:
+                self.cells[cell] = self.graph.node("barrier", MEMORY, (value,))
+        for variable in self.leaves:
+            if variable.imm[0] == enums.StorageClass_Output and variable not in self.arrayed:
+                self.cells[variable, 0] = mapped(
+                    self.cells[variable, 0],
+                    lambda node: self.graph.node("behind barrier", node.kind, (node,)),
+                )
+
+    # -- the end -----------------------------------------------------------------------------------
+
+    def finish(self, cells: dict[object, Value], live: Node) -> None:
+        columns: dict[Key, Node] = {}
+        for cell, value in cells.items():
+            if isinstance(cell, tuple) and cell[0] == COLUMN:
+                key: Key = cell[1]
+                columns[key] = self.graph.restrict(value, live)
+        for key, node in columns.items():
+            leaf = self.written.get(key)
+            if leaf is None:
+                self.seen[key] = node  # how many vertices are emitted, and where primitives end
+                continue
+            self.outputs[key] = node
+            if leaf.captured is not None:
+                self.seen[leaf.captured] = node
+        for variable, tree in self.leaves.items():
+            is_output = variable.imm[0] == enums.StorageClass_Output
+            if is_output and variable not in self.arrayed and self.name != "geom":
+                self.collect(tree, cells[variable, 0], live)
+
+
+def _is_out(pointer: TermPointer) -> bool:
+    return isinstance(pointer.root, tuple) and pointer.root[0] == "out"
+
+
+def is_complete(column: Node, stage: str) -> bool:
+    """Whether every vertex that a reader can see was written. A geometry shader writes all outputs
+    of a stream with each vertex that it emits; of a control shader each invocation has a vertex."""
+    if stage == "geom":
+        return True
+    if stage != "tesc" or column.op != "vstore" or column.args[0].op != "unwritten":
+        return False
+    return column.args[1].op == "builtin" and column.args[1].imm == _MINE
+
+
+def only_value(column: Node, inside: bool) -> Node | None:
+    """The value that all vertices are written with, if it is one that is no variable of a loop.
+    ``inside``: one invocation writes all vertices of a primitive, so the value may differ from one
+    invocation to the next."""
+    found: set[Node] = set()
+    seen: set[Node] = set()
+    todo = [column]
+    while todo:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.op in ("emit", "vstore"):
+            found.add(node.args[-1])
+        if len(found) > 1 or len(seen) > _MOST_LINKS:
+            return None
+        todo += [arg for arg in node.args if arg.kind == MEMORY]
+    if len(found) != 1:
+        return None
+    (value,) = found
+    if value.undef or (value.varying and not inside) or _names_variable(value):
+        return None
+    return value
+
+
+def _names_variable(value: Node) -> bool:
+    seen: set[Node] = set()
+    todo = [value]
+    while todo:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.op in ("var", "mu", "loop"):
+            return True
+        todo += node.args
+    return False
+
+
+def depends_on_index_alone(value: Node, mine: Node) -> bool:
+    """Whether invocations of a control shader differ in a value only by their own index, ``mine``,
+    and what they read of the stage before."""
+    seen: set[Node] = set()
+    todo = [value]
+    while todo:
+        node = todo.pop()
+        if node in seen or not node.varying or node is mine:
+            continue
+        seen.add(node)
+        if node.op == "at":  # what another stage has for a vertex; that is named
+            todo.append(node.args[0])
+        elif (
+            node.op in OWN
+            or not (node.args or node.op == "var" or node.imm[:2] in _OF_THE_PATCH)
+            or any(a.kind == MEMORY for a in node.args)
+        ):
+            return False
+        else:
+            todo += node.args
+    return True
