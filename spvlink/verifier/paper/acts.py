@@ -46,6 +46,7 @@ class Acts(Walker):
     """Instructions that change nothing."""
 
     imports: dict[Inst, str]
+    tap: tuple[str, tuple[Node, ...]] | None = None  # where an input is interpolated
 
     def pure(self, inst: Inst) -> Value | None:
         """The value of an instruction without effects; None if it is none of those known."""
@@ -139,7 +140,14 @@ class Acts(Walker):
         return self.lanes(f"glsl.{word}", inst, args, ())
 
     def interpolated(self, inst: Inst, word: str) -> Value:
-        raise NotProvable(f"the instruction {word}")
+        """An input at another point of the pixel."""
+        self.tap = word, tuple([node for a in inst.args[2:] for node in parts(self.value(a))])
+        value = self.load(self.value(inst.args[1]))
+        self.tap = None
+        return value
+
+    def load(self, pointer: Value) -> Value:
+        raise NotImplementedError
 
     def cross(self, args: list[Value]) -> Value:
         """Each component depends on four numbers."""

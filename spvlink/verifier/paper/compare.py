@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
+BITS: Final = "bits"
 # Their last operand is the path they are on: there may be more lanes, not fewer.
 GUARDED: Final = frozenset((
     "ImageSampleImplicitLod", "ImageSampleDrefImplicitLod", "ImageSampleProjImplicitLod",
@@ -54,8 +55,13 @@ class Comparison:
     def _refines(self, original: Node, linked: Node, care: Node) -> bool:
         if original.op == UNDEF:
             return True
-        if linked.op == UNDEF or original.kind != linked.kind:
+        if linked.op == UNDEF:
             return False
+        if original.kind != linked.kind:  # what is captured is bits, of whatever type
+            if BITS not in (original.op, linked.op):
+                return False
+            a, b = [node.args[0] if node.op == BITS else node for node in (original, linked)]
+            return self.refines(a, b, care)
         atoms = [n.args[0] for n in (original, linked) if n.op == ITE]
         if atoms:
             return self._choices(original, linked, care, atoms)
@@ -83,6 +89,23 @@ class Comparison:
             o0, l0, graph.both(care, graph.negate(atom))
         )
 
+    def _loops(self, original: Node, linked: Node) -> bool:
+        """Loops that go on alike, start alike, and do alike: in a round that goes on, and in the
+        last one for the value behind it. Their variables have the same names."""
+        graph = self.graph
+        more = original.args[0]
+        if more is not linked.args[0]:
+            return all(self.refines(a, b, graph.true) for a, b in zip(original.args, linked.args))
+        kinds = original.imm[1]
+        assert isinstance(kinds, tuple)
+        starts = 2 + len(kinds)
+        pairs = list(zip(original.args, linked.args))
+        return (
+            all(self.refines(a, b, graph.true) for a, b in pairs[2:starts])
+            and all(self.refines(a, b, more) for a, b in pairs[starts:])
+            and self.refines(*pairs[1], graph.negate(more))
+        )
+
     def _alike(self, original: Node, linked: Node, care: Node) -> bool:
         """The same operation on operands that are refined. A linked one may be precise where the
         original is not."""
@@ -93,6 +116,8 @@ class Comparison:
         if not original.args:
             return False
         pairs = list(zip(original.args, linked.args))
+        if original.op == "loop":
+            return self._loops(original, linked)
         if original.op in _ELSEWHERE:
             if original.op in GUARDED:
                 mine, other = pairs.pop()

@@ -11,9 +11,11 @@ from spvlink.verifier.paper.stage import ProvedStage
 from spvlink.verifier.paper.terms import Terms
 from spvlink.verifier.paper.vertices import (
     VertexStage,
-    depends_on_index_alone,
+    at_vertex,
     is_complete,
+    of_first,
     only_value,
+    settled_value,
 )
 from spvlink.verifier.verdict import Place
 
@@ -84,6 +86,10 @@ class _Supplies:
         self.before = before
         self.stage: ProvedStage | None = None
 
+    @property
+    def tap(self) -> tuple[str, tuple[Node, ...]] | None:
+        return None if self.stage is None else self.stage.tap
+
     def supply(self, leaf: PlaceLeaf, vertex: Node | None) -> Node:
         if leaf.key[0] == "builtin":
             return self.builtin(leaf, vertex)
@@ -136,6 +142,8 @@ class _Supplies:
                 return node
             return self.read(self.graph.node("of primitive", leaf.kind, (node,)), node)
         if "flat" in leaf.qualifiers:
+            if self.tap is not None:
+                raise NotProvable("a flat input that is interpolated at a point")
             return self.flat(node, leaf)
         if leaf.kind[0] != "f":
             raise NotProvable("an integer that is interpolated")
@@ -159,10 +167,10 @@ class _Supplies:
             if self.before.name in ("tesc", "geom", "mesh"):
                 return node  # all vertices have it
             return self.terms.at(vertex, node)
-        if self.before.name == "tesc" and is_complete(node, "tesc"):
-            _, mine, value = node.args
-            if depends_on_index_alone(value, mine):
-                return self.terms.substituted(value, {mine: vertex}, lambda n: not n.varying)
+        if self.before.name == "tesc":
+            found = at_vertex(self.terms, node, vertex)
+            if found is not None:
+                return found
         made = self.read(self.graph.node("column", leaf.kind, (node, vertex)), node)
         if self.name == "tese":  # the patch is one for all of its vertices
             made.varying = vertex.varying
@@ -170,6 +178,12 @@ class _Supplies:
 
     def of_patch(self, node: Node) -> Node:
         """The value of a whole patch: some invocation wrote it, and all vertices agree on it."""
+        first = of_first(self.terms, node)
+        if first is not None:
+            return first
+        settled = settled_value(node)
+        if settled is not None:
+            return settled
         leaves = leaves_of(node) if node.op == ITE else [node]
         written = [n for n in leaves or [] if n.op != "unwritten"]
         one = written[0] if len(written) == 1 and not written[0].varying else None
@@ -184,7 +198,12 @@ class _Supplies:
     def interpolated(self, node: Node, qualifiers: tuple[str, ...], kind: str) -> Node:
         if node.op == UNDEF:
             return node
-        made = self.graph.node("interp", kind, (node,), qualifiers)
+        word, where = self.tap or ("", ())
+        if word == "InterpolateAtCentroid":  # as an input that is decorated so
+            imm = (*[q for q in qualifiers if q not in ("centroid", "sample")], "centroid")
+        else:
+            imm = (*qualifiers, word) if word else qualifiers
+        made = self.graph.node("interp", kind, (node, *where), imm)
         if node.kind == MEMORY:
             return self.read(made, node, qualifiers)
         made.varying = True

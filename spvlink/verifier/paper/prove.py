@@ -13,6 +13,7 @@ from spvlink.pipeline import STAGES, Source, stage_of
 from spvlink.verifier.paper.compare import Comparison
 from spvlink.verifier.paper.graph import UNDEF, Graph, Node, NotProvable, text
 from spvlink.verifier.paper.pipeline import Pipeline, Stuck
+from spvlink.verifier.paper.places import PATCH_BUILTINS
 from spvlink.verifier.paper.reals import Reals
 from spvlink.verifier.paper.stage import ProvedStage
 from spvlink.verifier.paper.terms import Terms
@@ -28,6 +29,8 @@ if TYPE_CHECKING:  # typing costs start-up time
 MOST_NODES: Final = 400_000
 SECONDS: Final = 1.0
 COLOUR: Final = "Location "
+_LEVELS: Final = frozenset([("builtin", number) for number in PATCH_BUILTINS])
+_WIDTH: Final = 200  # of a value in a message
 _ORDER: Final = {name: at for at, name in enumerate(STAGES.values())}
 
 
@@ -87,8 +90,9 @@ class _Proof:
                 pipeline.add(name, module, self.specialized(name), self.options.spec_defaults)
             self.partial.update(pipeline.partial)
             pipelines.append(pipeline)
-        for at, (mine, other) in enumerate(zip(pipelines[0].stages, pipelines[1].stages)):
-            last = at + 1 == len(pipelines[0].stages)
+        following = [*names[0][1:], ""]
+        for mine, other, next in zip(pipelines[0].stages, pipelines[1].stages, following):
+            last = next in ("", "frag")
             wrong = self.differing(mine, other, last)
             if wrong is not None:
                 return wrong
@@ -116,7 +120,7 @@ class _Proof:
                     return Verdict(UNKNOWN, PAPER, Place(mine.name, words), "one side lacks it")
             pairs.append((words, mine.seen.get(name, false), other.seen.get(name, false)))
         for key, node in mine.outputs.items():
-            if key[0] == "builtin" or last:
+            if self.is_seen(mine.name, key, last):
                 linked = other.outputs.get(key)
                 words = output_name(key)
                 if linked is None:
@@ -129,16 +133,25 @@ class _Proof:
                 return self.part(mine.name, words, one, two)
         return None
 
+    def is_seen(self, stage: str, key: tuple[object, ...], last: bool) -> bool:
+        """Whether fixed functions take an output: of ``last``, the last stage before the rasterizer
+        or the last one of all, and the levels of tessellation. Others only the next stage reads."""
+        if stage == "tesc":
+            return key[:2] in _LEVELS
+        return last and (key[0] == "builtin" or stage == "frag")
+
     def same(self, stage: ProvedStage, words: str, one: Node, two: Node) -> bool:
         """To the bit; or up to rounding, if that is allowed and it is a colour."""
         true = self.graph.true
         if self.comparison.refines(one, two, true):
             return True
+        taken = self.taken(one)
+        if taken is not one and self.comparison.refines(taken, two, true):
+            return True
         if self.options.exact or stage.name != "frag" or not words.startswith(COLOUR):
             return False
         self.comparison.deepest = None
-        one = self.taken(one)
-        return self.comparison.refines(self.reals.form(one), self.reals.form(two), true)
+        return self.comparison.refines(self.reals.form(taken), self.reals.form(two), true)
 
     def taken(self, original: Node) -> Node:
         """The same, with each read of a column taken for the one value that is written there."""
@@ -148,8 +161,12 @@ class _Proof:
 
     def part(self, stage: str, words: str, one: Node, two: Node) -> Verdict:
         pair = self.comparison.deepest or (one, two)
-        where = f"differs: {text(pair[0], 3)} against {text(pair[1], 3)}"
-        return Verdict(UNKNOWN, PAPER, Place(stage, words), where)
+        mine, other = [_short(text(node, 3)) for node in pair]
+        return Verdict(UNKNOWN, PAPER, Place(stage, words), f"differs: {mine} against {other}")
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= _WIDTH else words[:_WIDTH] + "..."
 
 
 def output_name(key: tuple[object, ...]) -> str:

@@ -387,8 +387,13 @@ class ProvedStage(Acts):
             node = self.graph.restrict(node, live)
             self.outputs[leaf.key] = node
             self.written[leaf.key] = leaf
-            if leaf.captured is not None:
-                self.seen[leaf.captured] = node
+            self.capture(leaf, node)
+
+    def capture(self, leaf: PlaceLeaf, node: Node) -> None:
+        if leaf.captured is not None:
+            if leaf.captured in self.seen:
+                raise NotProvable("two captured values in one place")
+            self.seen[leaf.captured] = node
 
     def modes(self) -> set[tuple[object, ...]]:
         """The execution modes of the entry point."""

@@ -13,15 +13,17 @@ from typing import Any
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst
 from spvlink.verifier.paper import places
-from spvlink.verifier.paper.graph import CONST, MEMORY, Node, NotProvable
+from spvlink.verifier.paper.graph import CONST, ITE, MEMORY, Node, NotProvable
+from spvlink.verifier.paper.normal import leaves_of
 from spvlink.verifier.paper.pointers import TermPointer
 from spvlink.verifier.paper.shapes import Value, mapped, parts
 from spvlink.verifier.paper.stage import ProvedStage, flat_leaves, part_of_leaves
 from spvlink.verifier.paper.state import Edge
-from spvlink.verifier.paper.terms import OWN
+from spvlink.verifier.paper.terms import OWN, Terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
     from typing import Final
 
     from spvlink.verifier.paper.places import Key
@@ -88,7 +90,10 @@ class VertexStage(ProvedStage):
     def load(self, pointer: Value) -> Value:
         if isinstance(pointer, TermPointer) and _is_out(pointer):
             return self.read_back(pointer.root[1], pointer.path)  # type: ignore[index]
-        return super().load(pointer)
+        value = super().load(pointer)
+        if self.name == "tesc" and isinstance(pointer, TermPointer):
+            return _each(value, lambda node: settled_value(node) or node)
+        return value
 
     def read_back(self, variable: Inst, path: tuple[Node, ...]) -> Value:
         if not path:
@@ -102,6 +107,9 @@ class VertexStage(ProvedStage):
         if isinstance(tree, tuple):
             return tuple([self._read(part, vertex) for part in tree])
         column = self.cells[COLUMN, tree.key]
+        found = at_vertex(self.terms, column.args[0], vertex) if column.op == "barrier" else None
+        if found is not None:
+            return found
         while column.op == "vstore":
             if column.args[1] is vertex:
                 return column.args[2]
@@ -171,16 +179,22 @@ class VertexStage(ProvedStage):
                 self.cells[variable, 0] = nothing
 
     def barrier(self) -> None:
-        """Behind it others have written: columns and what is of the whole patch."""
+        """Behind it others have written: columns and what is of the whole patch. What nobody has
+        written stays so."""
+
+        def behind(node: Node) -> Node:
+            if node.op == "unwritten":
+                return node
+            first = of_first(self.terms, node)
+            return self.graph.node("behind barrier", node.kind, (first or node,))
+
         for cell, value in list(self.cells.items()):
             if isinstance(cell, tuple) and cell[0] == COLUMN:
-                self.cells[cell] = self.graph.node("barrier", MEMORY, (value,))
+                if value.op != "unwritten":
+                    self.cells[cell] = self.graph.node("barrier", MEMORY, (value,))
         for variable in self.leaves:
             if variable.imm[0] == enums.StorageClass_Output and variable not in self.arrayed:
-                self.cells[variable, 0] = mapped(
-                    self.cells[variable, 0],
-                    lambda node: self.graph.node("behind barrier", node.kind, (node,)),
-                )
+                self.cells[variable, 0] = mapped(self.cells[variable, 0], behind)
 
     # -- the end -----------------------------------------------------------------------------------
 
@@ -196,8 +210,7 @@ class VertexStage(ProvedStage):
                 self.seen[key] = node  # how many vertices are emitted, and where primitives end
                 continue
             self.outputs[key] = node
-            if leaf.captured is not None:
-                self.seen[leaf.captured] = node
+            self.capture(leaf, node)
         for variable, tree in self.leaves.items():
             is_output = variable.imm[0] == enums.StorageClass_Output
             if is_output and variable not in self.arrayed and self.name != "geom":
@@ -208,14 +221,67 @@ def _is_out(pointer: TermPointer) -> bool:
     return isinstance(pointer.root, tuple) and pointer.root[0] == "out"
 
 
+def _each(value: Value, change: Callable[[Node], Node]) -> Value:
+    """A value with each scalar changed; pointers stay."""
+    if isinstance(value, tuple):
+        return tuple([_each(part, change) for part in value])
+    return change(value) if isinstance(value, Node) else value
+
+
 def is_complete(column: Node, stage: str) -> bool:
     """Whether every vertex that a reader can see was written. A geometry shader writes all outputs
     of a stream with each vertex that it emits; of a control shader each invocation has a vertex."""
     if stage == "geom":
         return True
-    if stage != "tesc" or column.op != "vstore" or column.args[0].op != "unwritten":
-        return False
-    return column.args[1].op == "builtin" and column.args[1].imm == _MINE
+    return stage == "tesc" and own_value(column) is not None
+
+
+def own_value(column: Node) -> Node | None:
+    """What each invocation of a control shader wrote last to its own vertex, if all of them did."""
+    while column.op == "barrier":
+        column = column.args[0]
+    if column.op == "vstore" and column.args[1].imm == _MINE:
+        return column.args[2]
+    return None
+
+
+def settled_value(node: Node) -> Node | None:
+    """What a value of the patch is behind a barrier, if all invocations wrote the same."""
+    if node.op != "behind barrier":
+        return None
+    inner = node.args[0]
+    leaves = leaves_of(inner) if inner.op == ITE else [inner]
+    if inner.varying or leaves is None:
+        return None
+    if any(leaf.op in ("unwritten", "behind barrier") for leaf in leaves):
+        return settled_value(inner)
+    return inner
+
+
+def at_vertex(terms: Terms, column: Node, vertex: Node) -> Node | None:
+    """What a column of a control shader has for a vertex, as what its own invocation computed."""
+    value = own_value(column)
+    mine = terms.graph.leaf("builtin", "i32", *_MINE)
+    if value is None or not depends_on_index_alone(value, mine):
+        return None
+    return terms.substituted(value, {mine: vertex}, lambda node: not node.varying)
+
+
+def of_first(terms: Terms, node: Node) -> Node | None:
+    """The value of a patch if just the first invocation writes it, and always does."""
+    graph = terms.graph
+    while node.op == "behind barrier":
+        node = node.args[0]
+    mine = graph.leaf("builtin", "i32", *_MINE)
+    first = terms.equals(mine, 0)
+    rest = graph.restrict(node, graph.negate(first))
+    value = graph.restrict(node, first)
+    if rest.op != "unwritten" or "unwritten" in [n.op for n in leaves_of(value) or [rest]]:
+        return None
+    if not depends_on_index_alone(value, mine):
+        return None
+    zero = graph.const("i32", 0)
+    return terms.substituted(value, {mine: zero}, lambda node: not node.varying)
 
 
 def only_value(column: Node, inside: bool) -> Node | None:
