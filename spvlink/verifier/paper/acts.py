@@ -169,6 +169,10 @@ class Acts(Walker):
             return self.terms.op("bits", kind, [low.args[0]])
         if low.op == high.op == CONST:
             return self.graph.const(kind, low.bits | high.bits << 32)
+        if kind == "i64":
+            wide = [self.terms.op("UConvert", kind, [word]) for word in (low, high)]
+            above = self.terms.op("IMul", kind, [wide[1], self.graph.const(kind, 1 << 32)])
+            return self.terms.op("IAdd", kind, [wide[0], above])
         return self.graph.node("join", kind, (low, high))
 
     def split(self, value: Node) -> Value:
@@ -179,6 +183,10 @@ class Acts(Walker):
             return value.args
         if value.op == CONST:
             return tuple([self.graph.const("i32", value.bits >> s & 0xFFFFFFFF) for s in (0, 32)])
+        if value.kind == "i64":
+            by = self.graph.const("i32", 32)
+            above = self.terms.op("ShiftRightLogical", "i64", [value, by])
+            return tuple([self.terms.op("UConvert", "i32", [word]) for word in (value, above)])
         return tuple([self.graph.node("word", "i32", (value,), (at,)) for at in (0, 1)])
 
     def bitcast(self, inst: Inst) -> Value:

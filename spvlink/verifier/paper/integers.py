@@ -231,6 +231,11 @@ class _Rules:
                 return x
             if x.op in ("UConvert", "SConvert") and size <= fold.width(x.args[0].kind):
                 return self.apply(graph, "UConvert", kind, [x.args[0]])
+            if op == "SConvert" and size == 64 and x.kind == "i32" and x.op != CONST:
+                # the upper word is the sign
+                sign = self.apply(graph, "ShiftRightArithmetic", "i32", [x, graph.const("i32", 31)])
+                words = [self.apply(graph, "UConvert", kind, [word]) for word in (x, sign)]
+                return summed(graph, kind, [(words[0], 1), (words[1], 1 << 32)])
             # how it is widened makes no difference to what is narrowed
             if op == "SConvert" and size < fold.width(x.kind):
                 return self.apply(graph, "UConvert", kind, [x])

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from spvlink.grammar import enums
 from spvlink.ir.core import Module
-from spvlink.verifier.paper.graph import ITE, MEMORY, UNDEF, Node, NotProvable
+from spvlink.verifier.paper.graph import MEMORY, UNDEF, Node, NotProvable
 from spvlink.verifier.paper.normal import leaves_of
 from spvlink.verifier.paper.places import PATCH_BUILTINS, PlaceLeaf
-from spvlink.verifier.paper.stage import ProvedStage
 from spvlink.verifier.paper.terms import Terms
 from spvlink.verifier.paper.vertices import (
     VertexStage,
     at_vertex,
     is_complete,
-    of_first,
+    of_one,
     only_value,
     settled_value,
 )
@@ -33,6 +32,12 @@ _OF_THE_DRAW: Final = frozenset((
     enums.BuiltIn_InstanceIndex, enums.BuiltIn_InstanceId, enums.BuiltIn_BaseInstance,
     enums.BuiltIn_BaseVertex, enums.BuiltIn_DrawIndex, enums.BuiltIn_ViewIndex,
 ))  # fmt: skip
+# All invocations of a patch agree on these.
+_OF_THE_PATCH: Final = frozenset(
+    (stage, number)
+    for stage in ("tesc", "tese")
+    for number in (enums.BuiltIn_PrimitiveId, enums.BuiltIn_PatchVertices)
+)
 _SAMPLES: Final = frozenset((enums.BuiltIn_SampleId, enums.BuiltIn_SamplePosition))
 
 
@@ -53,7 +58,7 @@ class Pipeline:
         # what is read of the original, and what it may be taken for
         self.partial: dict[Node, Node] = {}
         self.side = side
-        self.stages: list[ProvedStage] = []
+        self.stages: list[VertexStage] = []
         self.provoking = terms.graph.node("provoking", "o")
 
     def add(
@@ -78,13 +83,13 @@ class Pipeline:
 class _Supplies:
     """Gives a stage its inputs."""
 
-    def __init__(self, pipeline: Pipeline, name: str, before: ProvedStage | None) -> None:
+    def __init__(self, pipeline: Pipeline, name: str, before: VertexStage | None) -> None:
         self.pipeline = pipeline
         self.terms = pipeline.terms
         self.graph = pipeline.terms.graph
         self.name = name
         self.before = before
-        self.stage: ProvedStage | None = None
+        self.stage: VertexStage | None = None
 
     @property
     def tap(self) -> tuple[str, tuple[Node, ...]] | None:
@@ -138,9 +143,7 @@ class _Supplies:
         if self.name != "frag":
             raise NotProvable("an input of this stage")
         if leaf.key[0] == "prim":
-            if node.kind != MEMORY:
-                return node
-            return self.read(self.graph.node("of primitive", leaf.kind, (node,)), node)
+            return self.of_primitive(node, leaf)
         if "flat" in leaf.qualifiers:
             if self.tap is not None:
                 raise NotProvable("a flat input that is interpolated at a point")
@@ -150,6 +153,11 @@ class _Supplies:
         if "sample" in leaf.qualifiers and self.stage is not None:
             self.stage.sample_rate = True
         return self.interpolated(node, leaf.qualifiers, leaf.kind)
+
+    def of_primitive(self, node: Node, leaf: PlaceLeaf) -> Node:
+        if node.kind != MEMORY:
+            return node
+        return self.read(self.graph.node("of primitive", leaf.kind, (node,)), node)
 
     def flat(self, node: Node, leaf: PlaceLeaf) -> Node:
         """The value of the provoking vertex."""
@@ -178,17 +186,16 @@ class _Supplies:
 
     def of_patch(self, node: Node) -> Node:
         """The value of a whole patch: some invocation wrote it, and all vertices agree on it."""
-        first = of_first(self.terms, node)
-        if first is not None:
-            return first
-        settled = settled_value(node)
+        assert self.before is not None
+        one = of_one(self.terms, node, self.before.vertices())
+        if one is not None:
+            return one
+        settled = settled_value(self.graph, node)
         if settled is not None:
             return settled
-        leaves = leaves_of(node) if node.op == ITE else [node]
+        leaves = leaves_of(node)
         written = [n for n in leaves or [] if n.op != "unwritten"]
         one = written[0] if len(written) == 1 and not written[0].varying else None
-        if one is not None and leaves == written:
-            return one
         made = self.graph.node("patch", node.kind, (node,))
         made.varying = False
         if one is not None and self.pipeline.side == "original":
@@ -213,6 +220,7 @@ class _Supplies:
         number = leaf.key[1]
         if self.before is not None and leaf.key in self.before.outputs:
             node = self.crossing(leaf)
+            of_mesh = self.before.name == "mesh"  # they are of primitives
             if node.op == UNDEF:
                 return node
             if vertex is not None:
@@ -220,7 +228,7 @@ class _Supplies:
             if self.name == "tese" and number in PATCH_BUILTINS:
                 return self.of_patch(node)
             if self.name == "frag" and number in _FLAT_BUILTINS:
-                return self.flat(node, leaf)
+                return self.of_primitive(node, leaf) if of_mesh else self.flat(node, leaf)
             if self.name == "frag" and number in _DISTANCES:
                 return self.interpolated(node, ("distance",), leaf.kind)
         if vertex is not None or number in _DISTANCES:
@@ -229,4 +237,6 @@ class _Supplies:
             self.stage.sample_rate = True
         if number in _OF_THE_DRAW:
             return self.graph.node("builtin", leaf.kind, (), leaf.key[1:])
+        if (self.name, number) in _OF_THE_PATCH:
+            return self.graph.node("builtin", leaf.kind, (), (self.name, *leaf.key[1:]))
         return self.graph.leaf("builtin", leaf.kind, self.name, *leaf.key[1:])

@@ -76,7 +76,7 @@ class _Proof:
         self.graph = Graph(MOST_NODES, seconds)
         self.terms = Terms(self.graph)
         self.partial: dict[Node, Node] = {}
-        self.comparison = Comparison(self.graph, self.partial)
+        self.comparison = Comparison(self.terms, self.partial)
         self.reals = Reals(self.terms)
 
     def run(self) -> Verdict:
@@ -145,24 +145,48 @@ class _Proof:
         true = self.graph.true
         if self.comparison.refines(one, two, true):
             return True
-        taken = self.taken(one)
-        if taken is not one and self.comparison.refines(taken, two, true):
-            return True
+        for taken in self.taken(one, two):
+            if self.comparison.refines(taken, two, true):
+                return True
         if self.options.exact or stage.name != "frag" or not words.startswith(COLOUR):
             return False
         self.comparison.deepest = None
-        return self.comparison.refines(self.reals.form(taken), self.reals.form(two), true)
+        form = self.reals.form(two)
+        return any(
+            self.comparison.refines(self.reals.form(taken), form, true)
+            for taken in (one, *self.taken(one, two))
+        )
 
-    def taken(self, original: Node) -> Node:
-        """The same, with each read of a column taken for the one value that is written there."""
+    def taken(self, original: Node, linked: Node) -> list[Node]:
+        """The same, with each read of a column taken for the one value that is written there: of
+        those that the linked value does not read, and of all."""
         if not self.partial:
-            return original
-        return self.terms.substituted(original, self.partial, lambda node: False)
+            return []
+        read = _below(linked)
+        some = {made: value for made, value in self.partial.items() if made not in read}
+        found = []
+        for known in (some, dict(self.partial)):
+            taken = self.terms.substituted(original, known, lambda node: False)
+            if taken is not original and taken not in found:
+                found.append(taken)
+        return found
 
     def part(self, stage: str, words: str, one: Node, two: Node) -> Verdict:
         pair = self.comparison.deepest or (one, two)
         mine, other = [_short(text(node, 3)) for node in pair]
         return Verdict(UNKNOWN, PAPER, Place(stage, words), f"differs: {mine} against {other}")
+
+
+def _below(node: Node) -> set[Node]:
+    """All that a value is made of."""
+    found = {node}
+    todo = [node]
+    while todo:
+        for arg in todo.pop().args:
+            if arg not in found:
+                found.add(arg)
+                todo.append(arg)
+    return found
 
 
 def _short(words: str) -> str:

@@ -13,10 +13,11 @@ from typing import Any
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst
 from spvlink.verifier.paper import places
-from spvlink.verifier.paper.graph import CONST, ITE, MEMORY, Node, NotProvable
-from spvlink.verifier.paper.normal import leaves_of
+from spvlink.verifier.paper.graph import CONST, ITE, MEMORY, Graph, Node, NotProvable
+from spvlink.verifier.paper.normal import choose, leaves_of
 from spvlink.verifier.paper.pointers import TermPointer
 from spvlink.verifier.paper.shapes import Value, mapped, parts
+from spvlink.verifier.paper.splits import names_variable
 from spvlink.verifier.paper.stage import ProvedStage, flat_leaves, part_of_leaves
 from spvlink.verifier.paper.state import Edge
 from spvlink.verifier.paper.terms import OWN, Terms
@@ -35,9 +36,6 @@ _EMITS: Final = {ops.OpEmitVertex: "emit", ops.OpEmitStreamVertex: "emit",
                  ops.OpEndPrimitive: "cut", ops.OpEndStreamPrimitive: "cut"}  # fmt: skip
 
 _MINE: Final = ("tesc", enums.BuiltIn_InvocationId, 0)
-_OF_THE_PATCH: Final = frozenset(
-    (("tesc", enums.BuiltIn_PrimitiveId), ("tesc", enums.BuiltIn_PatchVertices))
-)
 
 
 class VertexStage(ProvedStage):
@@ -92,8 +90,19 @@ class VertexStage(ProvedStage):
             return self.read_back(pointer.root[1], pointer.path)  # type: ignore[index]
         value = super().load(pointer)
         if self.name == "tesc" and isinstance(pointer, TermPointer):
-            return _each(value, lambda node: settled_value(node) or node)
+            return _each(value, self.settled)
         return value
+
+    def settled(self, node: Node) -> Node:
+        found = settled_value(self.graph, node) if node.op == "behind barrier" else None
+        return found or node
+
+    def vertices(self) -> int:
+        """Of an output patch."""
+        for mode in self.modes():
+            if mode[0] == enums.ExecutionMode_OutputVertices:
+                return int(str(mode[1]))
+        return 1
 
     def read_back(self, variable: Inst, path: tuple[Node, ...]) -> Value:
         if not path:
@@ -185,8 +194,8 @@ class VertexStage(ProvedStage):
         def behind(node: Node) -> Node:
             if node.op == "unwritten":
                 return node
-            first = of_first(self.terms, node)
-            return self.graph.node("behind barrier", node.kind, (first or node,))
+            one = of_one(self.terms, node, self.vertices())
+            return self.graph.node("behind barrier", node.kind, (one or node,))
 
         for cell, value in list(self.cells.items()):
             if isinstance(cell, tuple) and cell[0] == COLUMN:
@@ -233,55 +242,76 @@ def is_complete(column: Node, stage: str) -> bool:
     of a stream with each vertex that it emits; of a control shader each invocation has a vertex."""
     if stage == "geom":
         return True
-    return stage == "tesc" and own_value(column) is not None
-
-
-def own_value(column: Node) -> Node | None:
-    """What each invocation of a control shader wrote last to its own vertex, if all of them did."""
     while column.op == "barrier":
         column = column.args[0]
-    if column.op == "vstore" and column.args[1].imm == _MINE:
-        return column.args[2]
-    return None
+    return stage == "tesc" and column.op == "vstore" and column.args[1].imm == _MINE
 
 
-def settled_value(node: Node) -> Node | None:
-    """What a value of the patch is behind a barrier, if all invocations wrote the same."""
-    if node.op != "behind barrier":
+def own_value(graph: Graph, column: Node) -> Node | None:
+    """What each invocation of a control shader wrote last to its own vertex: undefined where it
+    wrote nothing."""
+    while column.op == "barrier":
+        column = column.args[0]
+    leaves = leaves_of(column)
+    if leaves is None or not any(leaf.op == "vstore" for leaf in leaves):
         return None
-    inner = node.args[0]
-    leaves = leaves_of(inner) if inner.op == ITE else [inner]
-    if inner.varying or leaves is None:
+    kind = next(leaf.args[2].kind for leaf in leaves if leaf.op == "vstore")
+    ends: dict[Node, Node] = {}
+    for leaf in leaves:
+        if leaf.op == "vstore" and leaf.args[1].imm == _MINE:
+            ends[leaf] = leaf.args[2]
+        elif leaf.op == "unwritten":
+            ends[leaf] = graph.undefined(kind)
+        else:
+            return None
+    return choose(graph, column, ends)
+
+
+def settled_value(graph: Graph, node: Node) -> Node | None:
+    """What a value of the patch is behind a barrier, or at the end, if all invocations wrote the
+    same, or nothing."""
+    while node.op == "behind barrier":
+        node = node.args[0]
+    leaves = leaves_of(node)
+    if node.varying or leaves is None:
         return None
-    if any(leaf.op in ("unwritten", "behind barrier") for leaf in leaves):
-        return settled_value(inner)
-    return inner
+    ends: dict[Node, Node] = {}
+    for leaf in leaves:
+        if leaf.op == "behind barrier":
+            return None
+        ends[leaf] = graph.undefined(leaf.kind) if leaf.op == "unwritten" else leaf
+    return choose(graph, node, ends)
 
 
 def at_vertex(terms: Terms, column: Node, vertex: Node) -> Node | None:
     """What a column of a control shader has for a vertex, as what its own invocation computed."""
-    value = own_value(column)
+    value = own_value(terms.graph, column)
     mine = terms.graph.leaf("builtin", "i32", *_MINE)
     if value is None or not depends_on_index_alone(value, mine):
         return None
     return terms.substituted(value, {mine: vertex}, lambda node: not node.varying)
 
 
-def of_first(terms: Terms, node: Node) -> Node | None:
-    """The value of a patch if just the first invocation writes it, and always does."""
+def of_one(terms: Terms, node: Node, vertices: int) -> Node | None:
+    """The value of a patch if just one invocation writes it, and always does; the control shader
+    has as many as ``vertices``."""
     graph = terms.graph
     while node.op == "behind barrier":
         node = node.args[0]
+    if node.op != ITE:
+        return None
     mine = graph.leaf("builtin", "i32", *_MINE)
-    first = terms.equals(mine, 0)
-    rest = graph.restrict(node, graph.negate(first))
-    value = graph.restrict(node, first)
-    if rest.op != "unwritten" or "unwritten" in [n.op for n in leaves_of(value) or [rest]]:
-        return None
-    if not depends_on_index_alone(value, mine):
-        return None
-    zero = graph.const("i32", 0)
-    return terms.substituted(value, {mine: zero}, lambda node: not node.varying)
+    for at in range(vertices):
+        one = terms.equals(mine, at)
+        if graph.restrict(node, graph.negate(one)).op != "unwritten":
+            continue
+        value = graph.restrict(node, one)
+        if "unwritten" in [n.op for n in leaves_of(value) or [graph.node("unwritten", "o")]]:
+            continue
+        if depends_on_index_alone(value, mine):
+            known = {mine: graph.const("i32", at)}
+            return terms.substituted(value, known, lambda node: not node.varying)
+    return None
 
 
 def only_value(column: Node, inside: bool) -> Node | None:
@@ -304,23 +334,9 @@ def only_value(column: Node, inside: bool) -> Node | None:
     if len(found) != 1:
         return None
     (value,) = found
-    if value.undef or (value.varying and not inside) or _names_variable(value):
+    if value.undef or (value.varying and not inside) or names_variable(value):
         return None
     return value
-
-
-def _names_variable(value: Node) -> bool:
-    seen: set[Node] = set()
-    todo = [value]
-    while todo:
-        node = todo.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if node.op in ("var", "mu", "loop"):
-            return True
-        todo += node.args
-    return False
 
 
 def depends_on_index_alone(value: Node, mine: Node) -> bool:
@@ -337,7 +353,7 @@ def depends_on_index_alone(value: Node, mine: Node) -> bool:
             todo.append(node.args[0])
         elif (
             node.op in OWN
-            or not (node.args or node.op == "var" or node.imm[:2] in _OF_THE_PATCH)
+            or not (node.args or node.op == "var")
             or any(a.kind == MEMORY for a in node.args)
         ):
             return False
