@@ -2,9 +2,9 @@
 replay; and the layer's cache, which gets the same modules.
 
 FOSSILIZE_TOOLS names the tools of a build (docs/reference/archives.md): then Fossilize's layer
-records what spvlink/draw draws on lavapipe, and fossilize-replay makes all pipelines. Without it the
-archive is the one that was recorded so, and a program of ours reads the result in place of the
-replay.
+records what spvlink/draw draws on lavapipe, and fossilize-replay makes all pipelines. Without
+it the archive is the one that was recorded so, and a program of ours reads the result instead of
+the replay.
 """
 
 from __future__ import annotations
