@@ -55,10 +55,10 @@ class FolderSettings:
                 raise Usage(f"{self.path}: unknown key {key!r} (there are: {', '.join(_KEYS)})")
         self.skip: list[str] = self._texts("skip")
         self.pipelines: list[dict[str, object]] = []
-        self.facts: list[tuple[str, dict[str, object]]] = []  # (pattern of ids, known of these)
+        self.known: list[tuple[str, dict[str, object]]] = []  # (pattern of ids, known of these)
         for one in self._list("pipeline"):
             if isinstance(one, dict) and "stages" not in one:
-                self.facts.append(self._facts(one))
+                self.known.append(self._known(one))
             else:
                 self.pipelines.append(self._pipeline(one))
 
@@ -115,7 +115,7 @@ class FolderSettings:
             raise Usage(f"{self.path}: pipeline: expected a table with id and stages")
         return one | {"stages": [self._stage(stage) for stage in one["stages"]]}
 
-    def _facts(self, one: dict[str, Any]) -> tuple[str, dict[str, object]]:
+    def _known(self, one: dict[str, Any]) -> tuple[str, dict[str, object]]:
         """What is known of pipelines that are found."""
         pattern = one.get("id")
         if not isinstance(pattern, str):
@@ -130,10 +130,10 @@ class FolderSettings:
         """What is known of a pipeline that was found; ``used`` gets the patterns that fit. Where
         several do, a later one counts."""
         known = self.for_all()
-        for pattern, facts in self.facts:
+        for pattern, more in self.known:
             if fnmatchcase(id, pattern):
                 used.add(pattern)
-                known |= facts
+                known |= more
         return known
 
     def _stage(self, stage: Any) -> object:
@@ -192,7 +192,7 @@ class Folder(Manifest):
         for one in self.pairing.pipelines:
             stages = [stage.to_json() for stage in one.stages]
             yield settings.of(one.id, used) | {"id": one.id, "stages": stages}
-        for pattern, _ in settings.facts:
+        for pattern, _ in settings.known:
             if pattern not in used:
                 raise Usage(f"{settings.path}: pipeline {pattern}: none of this name was found")
 

@@ -64,7 +64,7 @@ def test_sarif_has_every_finding(
         assert names == [] if given == FILES else names[0] in ("a:1,b", "50%")
 
 
-# -- SARIF as GitHub's code scanning takes it -------------------------------------------------------
+# -- SARIF as GitHub's code scanning takes it ------------------------------------------------------
 
 PLACE = "runs", 0, "results", 0, "locations", 0, "physicalLocation"
 RULE = "runs", 0, "tool", "driver", "rules", 0
@@ -131,7 +131,8 @@ def test_github_takes_the_sarif(
     shutil.copy("a.vert.spv", shaders / "odd #1%.vert.spv")
     shutil.copy("broken.frag.spv", shaders / "odd #1%.frag.spv")
     (here / "build" / "spvlink.toml").write_text(
-        '[[pipeline]]\nid = "odd"\nstages = ["shaders/odd #1%.vert.spv", "shaders/odd #1%.frag.spv"]'
+        '[[pipeline]]\nid = "odd"\n'
+        'stages = ["shaders/odd #1%.vert.spv", "shaders/odd #1%.frag.spv"]'
     )
     stages = [{"file": f"shaders/odd #1%.{stage}.spv"} for stage in ("vert", "frag")]
     (here / "build" / "all.jsonl").write_text(json.dumps({"id": "odd", "stages": stages}))
