@@ -270,7 +270,7 @@ static struct blob *layout_of(const spvlink_layout *layout) {
     return blob;
 }
 
-/* -- the state (spvlink/state.py reads the same from JSON) ------------------------------------------ */
+/* -- the state (spvlink/state.py reads the same from JSON) ---------------------------------------- */
 
 static struct attachment attachment_of(const spvlink_state *state, uint32_t at) {
     const spvlink_attachment *given = &state->attachments[at];
@@ -307,10 +307,11 @@ static void take_attributes(const spvlink_state *given, struct state *state) {
 static const char *take_state(const spvlink_state *given, struct state *state) {
     uint32_t known = given->known;
     state_unknown(state);
-    if ((known & SPVLINK_KNOWN_ATTACHMENTS && given->attachment_count > 0 &&
-         given->attachments == NULL) ||
-        (known & SPVLINK_KNOWN_ATTRIBUTES && given->attribute_count > 0 && given->attributes == NULL))
-        return "a state without its attachments or attributes";
+    if (known & SPVLINK_KNOWN_ATTACHMENTS && given->attachment_count > 0 &&
+        given->attachments == NULL)
+        return "a state without its attachments";
+    if (known & SPVLINK_KNOWN_ATTRIBUTES && given->attribute_count > 0 && given->attributes == NULL)
+        return "a state without its attributes";
     if (known & SPVLINK_KNOWN_ATTACHMENTS)
         take_attachments(given, state);
     if (known & SPVLINK_KNOWN_ATTRIBUTES)

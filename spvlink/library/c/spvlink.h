@@ -85,8 +85,8 @@ typedef struct spvlink_layout {
 #define SPVLINK_UNKNOWN UINT32_MAX
 
 typedef struct spvlink_attachment { /* as VkPipelineColorBlendAttachmentState, with its format */
-    uint32_t format; /* VkFormat; VK_FORMAT_UNDEFINED: the attachment does not exist */
-    uint32_t write_mask;
+    uint32_t format;     /* VkFormat; VK_FORMAT_UNDEFINED: the attachment does not exist */
+    uint32_t write_mask; /* 0: nothing is written */
     uint32_t blend_enable;
     uint32_t src_color, dst_color, color_op; /* VkBlendFactor, VkBlendOp */
     uint32_t src_alpha, dst_alpha, alpha_op;
@@ -109,8 +109,9 @@ typedef enum spvlink_known { /* which members of a state count */
     SPVLINK_KNOWN_PATCH = 0x200
 } spvlink_known;
 
-/* The fixed functions, in Vulkan's numbers. `known` has a bit for each member that is known and not set
- * while drawing. Pipelines that differ only in state that their modules do not ask for are one. */
+/* The fixed functions, in Vulkan's numbers. `known` has a bit for each member that is known and not
+ * set while drawing; the other members are not read, so a state of zeros says nothing. Pipelines
+ * that differ only in state that their modules do not ask for are one. */
 typedef struct spvlink_state {
     uint32_t known;
     const spvlink_attachment *attachments; /* all colour attachments, in order */
@@ -119,8 +120,8 @@ typedef struct spvlink_state {
     uint32_t alpha_to_coverage;           /* SPVLINK_UNKNOWN: not known */
     uint32_t rasterizer_discard;
     uint32_t samples;
-    uint32_t samples_moved; /* custom sample locations, conservative rasterization, a shading rate or a
-                             * density map: 0 if there is none of these */
+    uint32_t samples_moved; /* custom sample locations, conservative rasterization, a shading rate
+                             * or a density map: 0 if there is none of these */
     uint32_t view_mask;     /* 0: no multiview */
     uint32_t cull_mode, polygon_mode, topology, viewports, patch_control_points;
     const spvlink_attribute *attributes;
