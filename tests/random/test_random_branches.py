@@ -14,11 +14,11 @@ from random import Random
 import pytest
 
 import spvlink
+from spvlink.draw import Result, Scene, compare, make_scene
+from spvlink.draw.scene import VARIANTS
 from spvlink.grammar import enums, ops
 from spvlink.pipeline import Linked
 from spvlink.sets.link_set import link_versions
-from tests.render import Result, Scene, compare, make_scene
-from tests.render.scene import VARIANTS
 from tests.support import judges, random_harness
 from tests.support.chain_checks import sizes
 from tests.support.generate_branches import ATTRIBUTES, Branching, make

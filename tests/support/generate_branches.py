@@ -360,7 +360,7 @@ class Stage:
 
     def function(self, nesting: int) -> None:
         """One that leaves early."""
-        r, type = self.r, self.r.choice(TYPES)
+        type = self.r.choice(TYPES)
         name, result = self.fresh(), self.fresh()
         kept, lines, self.lines = self.scope, self.lines, []
         local, self.locals = self.locals, []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-from tests.render.scene import Scene
+from spvlink.draw.scene import Scene
 from tests.support.state_draw import Settings
 
 Document = dict[str, object]
