@@ -530,5 +530,6 @@ class Stage:
         if dual:
             self.put(f"color9 = {self.small('vec4')};")
         if r.random() < 0.1:
+            self.lines.insert(0, "    gl_FragDepth = 0.5;")  # for who returns early
             self.put(f"gl_FragDepth = clamp({self.small('float', 1)}, 0.0, 1.0);")
         return head
