@@ -51,11 +51,12 @@ once. A run that was killed goes on when you give the same command again.
 IN           Fossilize archives (.foz; several are one union, the first wins), or one manifest
              (.jsonl) with a pipeline a line:
              {"id": "water", "stages": [{"file": "a.vert.spv"}, {"file": "b.frag.spv",
-              "entry": "main", "spec": {"3": 1}}], "layout": {...} or "FILE", "complete": true}
+              "entry": "main", "spec": {"3": 1}}], "layout": {...} or "FILE",
+              "state": {...} or "FILE", "complete": true}
              Files are relative to the manifest. Only id, stages and file are required. Beside
              "entry", "stage": "frag" picks one of several entry points with that name.
              Or a folder: spvlink finds its pipelines by the names, entry points and interfaces of
-             the modules. FOLDER/spvlink.toml holds exceptions and options: see
+             the modules. FOLDER/spvlink.toml holds exceptions, states and options: see
              docs/reference/batch.md.
 -o OUT       an archive, or a folder with OUT/manifest.jsonl and OUT/modules. For a folder, OUT has
              the same names and folders. OUT appears complete or not at all; until then there is

@@ -3,12 +3,15 @@
 ``spvlink.toml`` in the folder holds exceptions:
 
     skip = ["old/*", "*.debug.spv"]    # files that are left out
-    complete = true                    # for every pipeline, as in a manifest; layout, too
+    complete = true                    # for every pipeline, as in a manifest; layout and state, too
     [options]                          # of the command, where it does not give them itself
     pack = "vectors"
     [[pipeline]]                       # pipelines that names and interfaces do not tell
     id = "sky"
     stages = ["full.vert.spv", "sky.frag.spv:main"]
+    [[pipeline]]                       # without stages: of the pipelines found that have such an id
+    id = "shadow/*"
+    state = "depth-only.json"
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import json
 import os
 import re
 import shutil
-from fnmatch import fnmatch
+from fnmatch import fnmatch, fnmatchcase
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,8 +39,8 @@ if TYPE_CHECKING:
 SETTINGS: Final = "spvlink.toml"
 LISTED_HERE: Final = "by spvlink.toml"
 _UNSAFE: Final = re.compile(r"[^\w.-]")  # in names of files
-_KEYS: Final = ("skip", "complete", "layout", "options", "pipeline")
-_FOR_ALL: Final = ("complete", "layout")
+_FOR_ALL: Final = ("complete", "layout", "state")
+_KEYS: Final = ("skip", *_FOR_ALL, "options", "pipeline")
 _SOURCES: Final = (*SUFFIXES, ".hlsl", ".glsl")
 
 
@@ -51,7 +54,13 @@ class FolderSettings:
             if key not in _KEYS:
                 raise Usage(f"{self.path}: unknown key {key!r} (there are: {', '.join(_KEYS)})")
         self.skip: list[str] = self._texts("skip")
-        self.pipelines = [self._pipeline(one) for one in self._list("pipeline")]
+        self.pipelines: list[dict[str, object]] = []
+        self.known: list[tuple[str, dict[str, object]]] = []  # (pattern of ids, known of these)
+        for one in self._list("pipeline"):
+            if isinstance(one, dict) and "stages" not in one:
+                self.known.append(self._known(one))
+            else:
+                self.pipelines.append(self._pipeline(one))
 
     def words(self, given: set[str]) -> list[str]:
         """The options as words of the command line, but for those that are ``given`` there."""
@@ -106,6 +115,27 @@ class FolderSettings:
             raise Usage(f"{self.path}: pipeline: expected a table with id and stages")
         return one | {"stages": [self._stage(stage) for stage in one["stages"]]}
 
+    def _known(self, one: dict[str, Any]) -> tuple[str, dict[str, object]]:
+        """What is known of pipelines that are found."""
+        pattern = one.get("id")
+        if not isinstance(pattern, str):
+            raise Usage(f"{self.path}: pipeline: expected a table with id and stages")
+        for key in one:
+            if key not in ("id", *_FOR_ALL):
+                there = f"(there are: stages, {', '.join(_FOR_ALL)})"
+                raise Usage(f"{self.path}: pipeline {pattern}: unknown key {key!r} {there}")
+        return pattern, {key: one[key] for key in _FOR_ALL if key in one}
+
+    def of(self, id: str, used: set[str]) -> dict[str, object]:
+        """What is known of a pipeline that was found; ``used`` gets the patterns that fit. Where
+        several do, a later one counts."""
+        known = self.for_all()
+        for pattern, more in self.known:
+            if fnmatchcase(id, pattern):
+                used.add(pattern)
+                known |= more
+        return known
+
     def _stage(self, stage: Any) -> object:
         if isinstance(stage, str):
             argument = Argument(stage)
@@ -158,9 +188,13 @@ class Folder(Manifest):
         self.listed = len(settings.pipelines)
         for line in settings.pipelines:
             yield settings.for_all() | line
+        used: set[str] = set()
         for one in self.pairing.pipelines:
             stages = [stage.to_json() for stage in one.stages]
-            yield settings.for_all() | {"id": one.id, "stages": stages}
+            yield settings.of(one.id, used) | {"id": one.id, "stages": stages}
+        for pattern, _ in settings.known:
+            if pattern not in used:
+                raise Usage(f"{settings.path}: pipeline {pattern}: none of this name was found")
 
     def _files(self, folder: str) -> Iterator[str]:
         """Modules and sources, relative to the folder, in order. Hidden folders are left out."""

@@ -35,7 +35,7 @@ COST_SHARE: Final = 50  # percent of --cost-limit
 _UNIFORM: Final = ((enums.StorageClass_PushConstant,), (enums.StorageClass_Uniform,))
 
 
-class _Came:
+class _Before:
     """A stage before its branches are converted."""
 
     __slots__ = ("held", "snapshot")
@@ -172,9 +172,9 @@ def sweep_converted(chain: Chain) -> None:
         group.seen = group.version
 
 
-def _convert(chain: Chain) -> dict[Stage, _Came]:
+def _convert(chain: Chain) -> dict[Stage, _Before]:
     """The stages that have other code now, each with what it was."""
-    changed: dict[Stage, _Came] = {}
+    changed: dict[Stage, _Before] = {}
     settled = False
     for stage in chain.touched():
         entry = stage.module.entry
@@ -188,7 +188,7 @@ def _convert(chain: Chain) -> dict[Stage, _Came]:
         limits = _Limits(chain, stage)
         if not finds_any(stage.module, entry.function, limits):
             continue
-        before, version = _Came(stage), stage.module.version
+        before, version = _Before(stage), stage.module.version
         chain.runner.on_entry(stage, "if_conversion", stage.selects, limits)
         if stage.module.version != version:
             changed[stage] = before

@@ -12,6 +12,7 @@
 #   [DEFINES NAME[=V]...] macros
 #   [TARGET_ENV ENV]      vulkan1.0 ... vulkan1.4 (default: vulkan1.1, with mesh shaders vulkan1.2)
 #   [LAYOUT FILE]         the pipeline layout, for --layout
+#   [STATE FILE]          the known state of the pipeline, for --state
 #   [EMBED c|c-array]     write each module as C, too: DIR/water.vert.spv.h or .inc
 #   [OPTIONS WORD...])    more options of `spvlink link`
 #
@@ -46,7 +47,7 @@ function(spvlink_library)
 endfunction()
 
 function(spvlink_pipeline name)
-  cmake_parse_arguments(arg "" "DESTINATION;TARGET_ENV;LAYOUT;EMBED"
+  cmake_parse_arguments(arg "" "DESTINATION;TARGET_ENV;LAYOUT;STATE;EMBED"
                         "STAGES;INCLUDES;DEFINES;OPTIONS" ${ARGN})
   set(here "spvlink_pipeline(${name})")
   if(arg_UNPARSED_ARGUMENTS)
@@ -78,11 +79,14 @@ function(spvlink_pipeline name)
 
   set(options ${arg_OPTIONS})
   set(inputs)
-  if(arg_LAYOUT)
-    get_filename_component(layout "${arg_LAYOUT}" ABSOLUTE)
-    list(APPEND options --layout "${layout}")
-    list(APPEND inputs "${layout}")
-  endif()
+  foreach(fact LAYOUT STATE)
+    if(arg_${fact})
+      get_filename_component(file "${arg_${fact}}" ABSOLUTE)
+      string(TOLOWER "--${fact}" option)
+      list(APPEND options ${option} "${file}")
+      list(APPEND inputs "${file}")
+    endif()
+  endforeach()
   set(embedded)
   if(arg_EMBED STREQUAL "c")
     set(embedded .h)

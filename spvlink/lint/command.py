@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
@@ -52,8 +53,9 @@ def main(words: list[str], version: str, say: Callable[[Iterable[str]], object])
         with _opened(command) as source:
             if isinstance(source, Folder):
                 print_lines(source.short_summary())
-            named = not isinstance(source, Archives)  # a manifest names the files of its stages
-            given = _Set(source, command.sets[0], named, command.rules, report.potential)
+            # a manifest names the files of its stages
+            folder = None if isinstance(source, Archives) else source.folder
+            given = _Set(source, command.sets[0], folder, command.rules, report.potential)
             for one in given.all():
                 report.add(*one)
             given.link()
@@ -95,7 +97,7 @@ def _plain(line: str) -> str:
 
 
 @contextlib.contextmanager
-def _opened(command: CheckCommand) -> Iterator[PipelineSource]:
+def _opened(command: CheckCommand) -> Iterator[Manifest | Archives]:
     path = command.sets[0]
     if command.folder or path.endswith(".jsonl"):
         yield Folder(path) if command.folder else Manifest(path)
@@ -116,7 +118,8 @@ def _files(
     findings, unread = _findings(labelled, command.complete, command.rules, potential)
     if potential is not None:
         potential.note(None, unread)
-    return findings, {stage.name: source.file for source, stage in zip(given, stages)}
+    paths = ["" if one.path == "-" else one.path for one in command.files]
+    return findings, {stage.name: path for path, stage in zip(paths, stages)}
 
 
 def _findings(
@@ -145,13 +148,13 @@ class _Set:
         self,
         source: PipelineSource,
         file: str,
-        named: bool,
+        folder: str | None,  # in which labels are names of files
         rules: CheckRules,
         potential: Potential | None,
     ) -> None:
         self.source = source
         self.file = file
-        self.named = named
+        self.folder = folder
         self.rules = rules
         self.potential = potential
         self.sharing = Sharing(source) if potential is not None else None
@@ -176,7 +179,9 @@ class _Set:
             if self.potential is not None and self.sharing is not None:
                 self.potential.note(one.id, unread)
                 self.sharing.add(one)
-            files = [shader.label for shader in one.shaders] if self.named else []
+            files = []
+            if self.folder is not None:
+                files = [os.path.join(self.folder, shader.label) for shader in one.shaders]
             yield one.id, findings, {"": self.file, **dict(zip(names, files))}
 
     def link(self) -> None:

@@ -23,6 +23,7 @@ from spvlink.link.border.link import CONSUMER, Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.values import dedup_outputs
 from spvlink.options import Options
+from spvlink.passes.opening import state_samples
 from spvlink.pipeline import (
     KEPT,
     MERGED,
@@ -36,6 +37,7 @@ from spvlink.pipeline import (
 from spvlink.sets import stub
 from spvlink.sets.apart import Apart, aggregates, all_of, constant, unsupported
 from spvlink.sets.contract import Contract, place_of
+from spvlink.state import state_of
 from spvlink.verdicts import Judge
 
 
@@ -285,7 +287,7 @@ class _Obedient:
             if kind is None:  # as this stage has it
                 kind = mine[0].qualifiers if mine else ()
             for slot in mine if consumes else ():
-                if slot.qualifiers != kind:
+                if slot.qualifiers not in (kind, self.qualifiers_as_read(kind)):
                     what = f"input {slot.name} at Location {place_of(slot.key)}"
                     why = "is interpolated in another way than the interface says"
                     raise side[0].bad(f"{what} {why}")
@@ -298,6 +300,13 @@ class _Obedient:
         if not consumes:
             for key in link.outputs.slots.keys() - wires.keys() - link.remarks.fate.keys():
                 link.remarks.fate[key] = REMOVED, "it is not part of the interface"
+
+    def qualifiers_as_read(self, kind: tuple[int, ...]) -> tuple[int, ...]:
+        """What is left of the qualifiers of a wire in a stage that knows the state of its pipeline:
+        with one sample Centroid and Sample say nothing."""
+        if not state_of(self.options.state).one_sample:
+            return kind
+        return tuple([q for q in kind if q not in state_samples.FINER])
 
     def check_inputs(self, stage: Stage, contract: Contract) -> None:
         """Before a stage everything stays as it is: all that it reads has to be there. Raises

@@ -17,10 +17,11 @@ from typing import Any
 
 import vulkan as vk
 
-from spvlink.draw import forms, make_scene
+from spvlink.draw import make_scene
 from spvlink.draw.device import ObjectPool, get_device, new
 from spvlink.draw.draw import Draw
 from spvlink.draw.scene import read_stages
+from tests.render import forms
 from tests.support import chains
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -214,6 +214,34 @@ def test_the_plan_is_a_manifest(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert run("batch", tmp_path / "all.jsonl", "-o", tmp_path / "out", "--jobs", "1") == 0
 
 
+def test_states_in_the_folder(tmp_path: Path) -> None:
+    """Of all pipelines, and of those that an id or a pattern names; the links are those of the
+    command with --state."""
+    source, out = tmp_path / "in", tmp_path / "out"
+    for place in ("shadow__a", "shadow__b", "c"):
+        put(source, **{f"{place}_DOT_vert": colour(0), f"{place}_DOT_frag": reads(0)})
+    none = {"version": 1, "colorAttachments": [], "alphaToCoverageEnable": False}
+    (source / "depth.json").write_text(json.dumps(none))
+    (source / "spvlink.toml").write_text(
+        "state = {version = 1, colorAttachments = [{}]}\n"
+        '[[pipeline]]\nid = "shadow/*"\nstate = "depth.json"\ncomplete = true\n'
+    )
+    lines = {line["id"]: line for line in map(json.loads, Folder(str(source)).lines)}
+    assert lines["c"]["state"] == {"version": 1, "colorAttachments": [{}]}
+    assert [lines[f"shadow/{x}"]["state"] for x in "ab"] == ["depth.json"] * 2
+    assert [lines[id].get("complete") for id in ("c", "shadow/a")] == [None, True]
+    assert run("batch", source, "-o", out, "--jobs", "1") == 0
+    for name, state in (("c", None), ("shadow/a", "depth.json"), ("shadow/b", "depth.json")):
+        files = [f"{name}.vert.spv", f"{name}.frag.spv"]
+        words = [] if state is None else ["--state", source / state]
+        alone = tmp_path / name.replace("/", "_")
+        assert run("link", *(source / file for file in files), "-o", alone, *words) == 0
+        for file in files:
+            assert (out / file).read_bytes() == (alone / Path(file).name).read_bytes()
+    sizes = [(out / name).stat().st_size for name in ("c.vert.spv", "shadow/a.vert.spv")]
+    assert sizes[1] < sizes[0], "nothing takes the colour of shadows"
+
+
 def test_settings_in_the_folder(tmp_path: Path) -> None:
     source = tmp_path / "in"
     put(source, one_DOT_vert=colour(0), two_DOT_vert=colour(0), x_DOT_frag=reads(0))
@@ -248,7 +276,11 @@ def test_settings_in_the_folder(tmp_path: Path) -> None:
         ("skop = []", "spvlink.toml: unknown key 'skop' (there are: skip, "),
         ("skip = [1]", "spvlink.toml: skip: expected a list of texts"),
         ("pipeline = 3", "spvlink.toml: pipeline: expected a list"),
-        ("[[pipeline]]\nid = 'a'", "spvlink.toml: pipeline: expected a table with id and stages"),
+        ("[[pipeline]]\nstate = {}", "spvlink.toml: pipeline: expected a table with id and stages"),
+        ("[[pipeline]]\nid = 'b*'", "spvlink.toml: pipeline b*: none of this name was found"),
+        ("[[pipeline]]\nid = 'a'\nexact = true", "pipeline a: unknown key 'exact' (there"),
+        ("state = {cullMode = 'BACK'}", "line 1 is wrong: state: the state: version is missing"),
+        ("state = 'none.json'", "none.json: cannot read it: No such file"),
         (
             "[[pipeline]]\nid = 'a'\nstages = []",
             "line 1 is wrong: stages: expected a list",
@@ -291,7 +323,8 @@ def test_check_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "left over: broken.spv: the file is too short" in said.err
     assert run("check", tmp_path, "--json") == 0
     warnings = json.loads(capsys.readouterr().out)["warnings"]
-    assert [(w["pipeline"], w["file"]) for w in warnings] == [("a", "a.vert.spv")] * 2
+    file = str(tmp_path / "a.vert.spv")
+    assert [(w["pipeline"], w["file"]) for w in warnings] == [("a", file)] * 2
 
 
 @pytest.mark.parametrize(

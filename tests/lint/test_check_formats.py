@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
 import spvlink
 from spvlink import cli
+from tests.archive.writing import archive, entry
 from tests.support.check_sources import BROKEN, VERT
 from tests.support.samples import compile_glsl
 
@@ -59,6 +62,131 @@ def test_sarif_has_every_finding(
         assert location["physicalLocation"]["artifactLocation"]["uri"] in FILES
         names = [place["name"] for place in location.get("logicalLocations", ())]
         assert names == [] if given == FILES else names[0] in ("a:1,b", "50%")
+
+
+# -- SARIF as GitHub's code scanning takes it ------------------------------------------------------
+
+PLACE = "runs", 0, "results", 0, "locations", 0, "physicalLocation"
+RULE = "runs", 0, "tool", "driver", "rules", 0
+
+
+def troubles(document: Any, root: Path) -> list[str]:
+    """What SARIF 2.1.0 or GitHub's code scanning would refuse, or not show."""
+    found = []
+
+    def expect(holds: bool, what: str) -> None:
+        if not holds:
+            found.append(what)
+
+    expect(document.get("version") == "2.1.0", "version")
+    expect("sarif-2.1.0" in document.get("$schema", ""), "schema")
+    (run,) = document["runs"]
+    driver = run["tool"]["driver"]
+    expect(bool(driver.get("name")), "name of the tool")
+    ids = [rule.get("id", "") for rule in driver["rules"]]
+    expect(len(set(ids)) == len(ids) and all(ids), "ids of rules")
+    for rule in driver["rules"]:
+        for key in ("shortDescription", "fullDescription", "help"):
+            text = rule.get(key, {}).get("text", "")
+            expect(0 < len(text) <= 1024, f"{key} of a rule")
+    for result in run["results"]:
+        expect(result.get("ruleId") in ids, "a rule that is not there")
+        expect(result.get("level") in ("none", "note", "warning", "error"), "level")
+        expect(bool(result.get("message", {}).get("text")), "message")
+        expect(all(result.get("partialFingerprints", {"": ""}).values()), "fingerprints")
+        expect(len(result.get("locations", ())) == 1, "one location")
+        for location in result.get("locations", ()):
+            place = location.get("physicalLocation", {})
+            uri = place.get("artifactLocation", {}).get("uri", "")
+            expect(bool(re.fullmatch(r"[\w.~/%@!$&'()*+,;=-]+", uri)), "a URI")
+            expect(not uri.startswith("/") and ".." not in uri.split("/"), "a relative URI")
+            expect((root / unquote(uri)).is_file(), "a file that is there")
+            expect(place.get("region", {}).get("startLine", 0) >= 1, "a line")
+    return found
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("a.vert.spv", "broken.frag.spv"),
+        ("a.vert.spv:main", "broken.frag.spv:main:frag"),
+        ("all.jsonl",),
+        ("build/all.jsonl",),
+        ("build",),
+        ("HERE/build",),
+        ("HERE/a.vert.spv", "HERE/build/shaders/odd #1%.frag.spv"),
+        ("build/a.vert", "build/broken.frag"),
+        ("damaged.foz",),
+    ],
+    ids=lambda given: given[-1],
+)
+def test_github_takes_the_sarif(
+    given: tuple[str, ...], here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From the root of a repository: stages, manifests and folders in it, sources, an archive."""
+    shaders = here / "build" / "shaders"
+    shaders.mkdir(parents=True)
+    (here / "build" / "a.vert").write_text(VERT)
+    (here / "build" / "broken.frag").write_text(BROKEN)
+    shutil.copy("a.vert.spv", shaders / "odd #1%.vert.spv")
+    shutil.copy("broken.frag.spv", shaders / "odd #1%.frag.spv")
+    (here / "build" / "spvlink.toml").write_text(
+        '[[pipeline]]\nid = "odd"\n'
+        'stages = ["shaders/odd #1%.vert.spv", "shaders/odd #1%.frag.spv"]'
+    )
+    stages = [{"file": f"shaders/odd #1%.{stage}.spv"} for stage in ("vert", "frag")]
+    (here / "build" / "all.jsonl").write_text(json.dumps({"id": "odd", "stages": stages}))
+    raw = entry(6, 1, {"version": 6, "graphicsPipelines": {f"{1:016x}": {}}})
+    (here / "damaged.foz").write_bytes(archive(raw))
+    words = [word.replace("HERE", str(here)) for word in given]
+    text = printed(capsys, *words, "--format", "sarif")[1]
+    document = json.loads(text)
+    assert document["runs"][0]["results"]
+    assert troubles(document, here) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "says"),
+    [
+        (("version",), "2.0.0", "version"),
+        ((*RULE, "id"), "another", "a rule that is not there"),
+        ((*RULE, "help"), {}, "help of a rule"),
+        ((*PLACE, "region", "startLine"), 0, "a line"),
+        ((*PLACE, "artifactLocation", "uri"), "../a.spv", "a relative URI"),
+        ((*PLACE, "artifactLocation", "uri"), "/a.spv", "a relative URI"),
+        ((*PLACE, "artifactLocation", "uri"), "no.spv", "a file that is there"),
+        ((*PLACE, "artifactLocation", "uri"), "a b", "a URI"),
+        (("runs", 0, "results", 0, "level"), "bad", "level"),
+    ],
+)
+def test_the_rules_of_github_can_fail(
+    place: tuple[str | int, ...],
+    value: object,
+    says: str,
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    document: Any = json.loads(printed(capsys, *FILES, "--format", "sarif")[1])
+    assert troubles(document, here) == []
+    inside = document
+    for key in place[:-1]:
+        inside = inside[key]
+    inside[place[-1]] = value
+    assert says in troubles(document, here)
+
+
+def test_annotations_name_files_of_the_repository(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A workflow runs in its root: an annotation of a file that is not there would be lost."""
+    folder = here / "build"
+    folder.mkdir()
+    for name in (*FILES, "all.jsonl"):
+        shutil.copy(name, folder)
+    for words in (("build/all.jsonl",), (str(folder / "all.jsonl"),)):
+        lines = printed(capsys, *words, "--format", "github")[1].splitlines()
+        files = {re.match(r"::\w+ file=([^,:]+)", line)[1] for line in lines}  # type: ignore[index]
+        assert files == {"build/a.vert.spv", "build/broken.frag.spv"}
 
 
 def test_the_file_is_the_one_to_change(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

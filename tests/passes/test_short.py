@@ -20,20 +20,18 @@ from tests.support.shorten import shorten, tidy
 
 ROOT = Path(__file__).resolve().parents[2]
 SHORT = """\
-OpEntryPoint Fragment %main "main"
 %S = OpTypeStruct {Block}
   %v4float colour {Offset 0}
   %float
 %s = OpVariable %ptr_Uniform_S Uniform {DescriptorSet 0, Binding 1}
 %x_0_ = OpVariable %ptr_Input_float Input {"x[0]", Flat, Location 2}
 %1 = OpVariable %ptr_Output_v4float Output {Location 0}
-%main = OpFunction %void None %fn_void {"main"}
+OpEntryPoint Fragment %main "main"
   %a = OpAccessChain %ptr_Uniform_v4float %s %int_0
   %b = OpLoad %v4float %a
   %c = OpVectorTimesScalar %v4float %b %float_n0_5 {NoContraction}
   %d = OpExtInst %v4float %GLSL Sin %c
   OpStore %1 %d
-  OpReturn
 """
 WHOLE = """\
 OpCapability Shader
@@ -265,6 +263,6 @@ def test_the_script(tmp_path: Path) -> None:
         command = [sys.executable, ROOT / "scripts" / "cases", option, case]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
-    assert act("--tidy") == "47 lines before, 19 after\n"
+    assert act("--tidy") == "47 lines before, 17 after\n"
     assert case.read_text() == parts.format("; Version: 1.3\n" + SHORT)
     assert act("--whole") == parts.format("; Version: 1.3\n" + WHOLE)

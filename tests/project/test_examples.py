@@ -185,6 +185,74 @@ add_dependencies(show one)
     assert made == (place / "linked" / "one" / "shared.vert.spv").read_bytes()
 
 
+NO_COLOUR = {"version": 1, "colorAttachments": [], "alphaToCoverageEnable": False}
+ONE_COLOUR = {**NO_COLOUR, "colorAttachments": [{"format": "R8G8B8A8_UNORM"}]}
+MESON = """
+  'one': {'stages': ['shared.vert', 'one/shade.frag'], 'defines': ['TWO=two'],
+          'includes': ['more'], 'state': 'state.json', 'layout': 'layout.json'},
+  'two': {'stages': ['shared.vert', 'two/shade.frag'], 'defines': ['TWO=3'],
+          'includes': ['more'], 'args': ['--exact']},
+"""
+CMAKE = """
+spvlink_pipeline(one STAGES shared.vert one/shade.frag DEFINES TWO=two INCLUDES more
+                 STATE state.json LAYOUT layout.json)
+spvlink_pipeline(two STAGES shared.vert two/shade.frag DEFINES TWO=3 INCLUDES more
+                 OPTIONS --exact)
+"""
+
+
+def engine(place: Path, kind: str) -> Path:
+    """A project whose pipelines share a vertex shader and have fragment shaders of one name."""
+    project(place, CMAKE)
+    head = '450\n#extension GL_GOOGLE_include_directive : require\n#include "two.glsl"\n'
+    (place / "shared.vert").write_text(VERTEX.replace("450\n", head, 1))
+    for name in ("one", "two"):
+        (place / name).mkdir()
+        (place / f"{name}.frag").rename(place / name / "shade.frag")
+    (place / "more").mkdir()
+    (place / "more" / "two.glsl").write_text("const float two = 2.0;\n")
+    (place / "layout.json").write_text('{"setLayouts": [], "pushConstantRanges": []}')
+    (place / "state.json").write_text(json.dumps(ONE_COLOUR))
+    if kind == "meson":
+        (place / "linked").mkdir()
+        shutil.copy(EXAMPLES / "meson" / "linked" / "meson.build", place / "linked")
+        text = (EXAMPLES / "meson" / "meson.build").read_text()
+        flag = next(line for line in text.splitlines() if line.startswith("  'flag'"))
+        (place / "meson.build").write_text(text.replace(flag, MESON))
+    return place
+
+
+@pytest.mark.parametrize("kind", ["make", "ninja", "meson"])
+def test_an_engine_with_state_and_a_shared_shader(kind: str, tmp_path: Path) -> None:
+    """Each pipeline has its own modules, as the command writes them; another state links again."""
+    source, place = engine(tmp_path / "source", kind), tmp_path / "build"
+    configure(kind, source, place)
+    build = ["make" if kind == "make" else "ninja", "-C", place]
+
+    def compare(name: str, *options: object) -> list[bytes]:
+        files = ("shared.vert.spv", "shade.frag.spv")
+        if kind == "meson":
+            plain = [place / f"{name}.{file}" for file in files]
+            made = [place / "linked" / f"{name}.{file}" for file in files]
+        else:
+            plain = [place / f"{name}.dir" / file for file in files]
+            made = [place / "linked" / name / file for file in files]
+        out = tmp_path / name
+        run("spvlink", "link", *plain, "-o", out, *options)
+        assert [(out / p.name).read_bytes() for p in plain] == [p.read_bytes() for p in made]
+        return [p.read_bytes() for p in made]
+
+    run(*build)
+    facts = "--state", source / "state.json", "--layout", source / "layout.json"
+    first, other = compare("one", *facts), compare("two", "--exact")
+    assert first[0] != other[0]
+    (source / "state.json").write_text(json.dumps(NO_COLOUR))
+    run(*build)
+    assert sum(map(len, compare("one", *facts))) < sum(map(len, first))
+    assert compare("two", "--exact") == other
+    assert done_before(run(*build))
+
+
 def test_a_whole_archive(tmp_path: Path) -> None:
     out, report = tmp_path / "linked.foz", tmp_path / "report.json"
     archive = EXAMPLES / "batch" / "shaders.foz"

@@ -69,7 +69,7 @@ def test_the_action_annotates_and_fails(tmp_path: Path) -> None:
     done = act("a/a.vert.spv a/a.frag.spv")
     assert done.returncode == 1 and done.stdout.startswith("::error file=a/a.frag.spv,title=VUID-")
     done = act("b")
-    assert done.returncode == 0 and "::warning file=b.vert.spv,title=WARNING-" in done.stdout
+    assert done.returncode == 0 and "::warning file=b/b.vert.spv,title=WARNING-" in done.stdout
     known = subprocess.run(
         [place / "spvlink", "check", "a/a.vert.spv", "a/a.frag.spv", "--json"],
         cwd=tmp_path, capture_output=True, env=os.environ | {"PYTHONPATH": str(ROOT)},

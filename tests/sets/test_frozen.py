@@ -432,3 +432,20 @@ def test_a_consumer_that_reads_only_what_is_equal() -> None:
     behind = fragment(reader % "zyy")
     (alone,), _ = frozen([behind], document)
     assert_drawn([before, behind], [first, alone])
+
+
+@pytest.mark.parametrize("word", ["centroid", "sample"])
+def test_a_stage_that_knows_of_one_sample_takes_the_interface(word: str) -> None:
+    """With one sample the fragment stage reads a centroid input as a smooth one, while the
+    interface, which knows no state, says centroid."""
+    varying = f"layout(location = 0) {word} %s vec4 v;\nlayout(location = 1) %s vec4 w;\n"
+    codes = [
+        compile_glsl(*reversed(vert(varying % ("out", "out"), "v = sin(a); w = cos(a);"))),
+        compile_glsl(*reversed(frag(varying % ("in", "in"), "color = v * w.x + v.wzyx;"))),
+    ]
+    _, document = frozen(codes)
+    state = {"version": 1, "rasterizationSamples": 1, "sampleLocationsEnable": False,
+             "conservativeRasterization": False, "fragmentShadingRate": False}  # fmt: skip
+    options = spvlink.Options(exact=True, state=state)
+    alone = [frozen([code], document, options)[0][0] for code in codes]
+    assert_drawn(codes, alone)

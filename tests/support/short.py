@@ -3,8 +3,9 @@ to the whole text, which ``spvlink.text.parse`` reads.
 
 The short form leaves out what its other lines imply: types and constants that have their name by
 the rule (``definition_of``), OpName, OpDecorate and OpMemberName of what stands there anyway,
-capabilities, the memory model, OriginUpperLeft, the interface of the entry point, the label of an
-entry block and OpFunctionEnd. A text that has its OpMemoryModel is whole already.
+capabilities, the memory model, OriginUpperLeft, the interface of the entry point, the function of a
+single entry point, the label of an entry block, OpReturn at the end of a function, and
+OpFunctionEnd. A text that has its OpMemoryModel is whole already.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import core
 from spvlink.ir.core import Module
 from spvlink.text import parse
@@ -21,6 +22,10 @@ from spvlink.text.parser import SECTION_OF
 MEMORY_MODEL = "OpMemoryModel Logical GLSL450"
 UNNAMED = "unnamed"  # in braces: a word as its id, and no OpName
 NO_INTERFACE = "none"  # after an entry point: it lists no variable
+MAIN = "OpFunction %void None %fn_void"  # the function that an entry point implies
+TERMINATORS = frozenset(
+    ops.NAMES[op] for op, flags in info.FLAGS.items() if flags & info.TERMINATOR
+)
 # What gets an OpName from the word that is its id.
 NAMED = frozenset((
     "OpVariable", "OpFunction", "OpFunctionParameter", "OpTypeStruct", "OpSpecConstant",
@@ -206,7 +211,14 @@ class _Expansion:
             elif line.op == "OpEntryPoint":
                 self.entries.append(line)
         self.mains = {line.words[2] for line in self.entries}
-        at = next((n for n, line in enumerate(lines) if line.op == "OpFunction"), len(lines))
+        written = {line.result for line in lines if line.op == "OpFunction"}
+        self.heads = [line for line in self.entries if line.words[2] not in written]
+        starts = (
+            n for n, line in enumerate(lines) if line.op == "OpFunction" or line in self.heads
+        )
+        at = next(starts, len(lines))
+        while at > 0 and lines[at - 1].op in ("OpLine", "OpNoLine"):
+            at -= 1
         self.globals(lines[:at])
         self.functions(lines[at:])
 
@@ -296,9 +308,11 @@ class _Expansion:
     def functions(self, lines: list[_Line]) -> None:
         is_open = bare = False  # inside a function; before the label of its entry block
         for number, line in enumerate(lines):
+            if line in self.heads:
+                line = self.main_of(line)
             op = line.op
             if op == "OpFunction" and is_open:
-                self.code.append("OpFunctionEnd")
+                self.end(bare)
             if op == "OpFunction":
                 is_open = bare = True
             elif op in ("OpLabel", "OpFunctionEnd"):
@@ -311,7 +325,19 @@ class _Expansion:
             self.note(line)
             self.code.append(str(line))
         if is_open:
-            self.code.append("OpFunctionEnd")
+            self.end(bare)
+
+    def main_of(self, entry: _Line) -> _Line:
+        """The function that an entry point implies where its body begins."""
+        self.put(f"OpName {entry.words[2]} {entry.words[3]}", "OpName")
+        return _Line(f"{entry.words[2]} = {MAIN}")
+
+    def end(self, bare: bool) -> None:
+        """End a function; one without a body stays so."""
+        words = self.code[-1].split()
+        if not bare and TERMINATORS.isdisjoint(words[:1]):
+            self.code.append("OpReturn")
+        self.code.append("OpFunctionEnd")
 
     def prelude(self) -> None:
         """Capabilities, the extension of meshes, memory model, interface, OriginUpperLeft."""

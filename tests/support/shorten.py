@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from spvlink.grammar import info, ops
 from spvlink.grammar import names as grammar_names
-from spvlink.grammar import ops
 from spvlink.ir import core
 from spvlink.ir.core import Block, Function, Inst, Module, op_of_name, string_of, text_of_name
 from spvlink.text import print_inst, print_module
@@ -18,6 +18,7 @@ from spvlink.text.parser import parse_named
 from tests.support import short
 
 _HEADER = re.compile(r"(?:;.*\n)*")
+_TERMINATORS = frozenset(op for op, flags in info.FLAGS.items() if flags & info.TERMINATOR)
 
 
 def shorten(module: Module, words: dict[Inst, str] | None = None) -> str:
@@ -63,6 +64,7 @@ class _Writer:
         self.attach_names()
         self.attach_decorations()
         self.alone = self.find_alone()
+        self.head = self.find_head()
 
     # names
 
@@ -187,6 +189,23 @@ class _Writer:
             return None
         return self.members.setdefault(struct, {}).setdefault(number, ([], []))
 
+    def find_head(self) -> Inst | None:
+        """The entry point that implies its function, if there is one."""
+        if len(self.entries) != 1:
+            return None
+        (entry,) = self.entries
+        main = entry.args[0]
+        before = self.module.globals[-1:]
+        name = print_inst(entry, self.names).split(" ")[3]
+        is_plain = (
+            isinstance(main, Function)
+            and not main.lead
+            and not (before and before[0].op in (ops.OpLine, ops.OpNoLine))
+            and print_inst(main, self.names).partition(" = ")[2] == short.MAIN
+            and self.notes.get(main) == [name]
+        )
+        return entry if is_plain else None
+
     # what is not used, so not implied
 
     def find_alone(self) -> set[Inst]:
@@ -280,6 +299,8 @@ class _Writer:
                 return None
             modes.remove(mode)
         entries = [self.entry(print_inst(e, self.names), whole) for e in self.entries]
+        if self.head is not None:
+            self.head_line = entries.pop()
         strings = self.plain(core.STRINGS)
         return [*capabilities, *extensions, *self.plain_of(imports), *entries, *modes, *strings]
 
@@ -312,7 +333,10 @@ class _Writer:
         return lines
 
     def function(self, function: Function, number: int) -> list[str]:
-        lines = self.plain_of(function.lead) + self.defined(function)
+        is_head = self.head is not None and self.head.args[0] is function
+        lines = (
+            [self.head_line] if is_head else self.plain_of(function.lead) + self.defined(function)
+        )
         for param in function.params:
             lines += [f"  {line}" for line in self.plain_of(function.leads.get(param, []))]
             lines += [f"  {line}" for line in self.defined(param)]
@@ -322,9 +346,21 @@ class _Writer:
                 lines += self.defined(block)
             lines += [f"  {line}" for inst in block.insts for line in self.defined(inst)]
         others = self.module.functions[number + 1 :]
-        if function.tail or (others[0].lead if others else self.module.tail):
+        is_ended = bool(function.tail or (others[0].lead if others else self.module.tail))
+        if function.blocks and not is_ended:
+            last = function.blocks[-1].insts[-1:]
+            if not last or last[0].op not in _TERMINATORS:
+                is_ended = True
+            elif last[0].op == ops.OpReturn and not self.is_empty(function):
+                lines.pop()
+        if is_ended:
             lines += [*self.plain_of(function.tail), "OpFunctionEnd"]
         return lines
+
+    def is_empty(self, function: Function) -> bool:
+        """Whether OpReturn alone tells the function from one without a body."""
+        entry = function.blocks[0]
+        return len(function.blocks) == 1 and len(entry.insts) == 1 and self.is_bare(function, entry)
 
 
 def braces(notes: list[str] | tuple[str, ...]) -> str:

@@ -28,7 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-_FINER: Final = frozenset((enums.Decoration_Centroid, enums.Decoration_Sample))
+FINER: Final = frozenset((enums.Decoration_Centroid, enums.Decoration_Sample))
 _AT: Final = frozenset((glsl.Glsl_InterpolateAtCentroid, glsl.Glsl_InterpolateAtSample))
 
 
@@ -66,5 +66,5 @@ def _undecorate(module: Module) -> None:
 
 def _goes(note: Inst, targets: set[Inst]) -> bool:
     if note.op == ops.OpDecorate:
-        return note.imm[0] in _FINER and note.args[0] in targets
-    return note.op == ops.OpMemberDecorate and note.imm[1] in _FINER and note.args[0] in targets
+        return note.imm[0] in FINER and note.args[0] in targets
+    return note.op == ops.OpMemberDecorate and note.imm[1] in FINER and note.args[0] in targets

@@ -10,6 +10,7 @@ from spvlink.ir.core import Module
 from spvlink.link.border.stage import Stage
 from spvlink.text import print_module
 from tests.support.branching import BOTH, UNIFORMS, VERT, built, frag, link, shown, vertex
+from tests.support.interpreted import interpreted
 from tests.support.samples import compile_glsl
 
 CROSSING = {
@@ -190,21 +191,22 @@ def told(stage: Stage) -> tuple[str, list[tuple[str, int]]]:
     return print_module(stage.module), [(str(i.id), n) for i, n in stage.held.items()]
 
 
+@interpreted
 def test_restoring_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     """The module is the same before the trial and after it, and so are its dead lanes."""
     seen: list[tuple[str, list[tuple[str, int]]]] = []
-    inner, restore = converted._Came.__init__, converted._Came.restore
+    inner, restore = converted._Before.__init__, converted._Before.restore
 
-    def begin(self: converted._Came, stage: Stage) -> None:
+    def begin(self: converted._Before, stage: Stage) -> None:
         seen.append(told(stage))
         inner(self, stage)
 
-    def end(self: converted._Came, stage: Stage) -> None:
+    def end(self: converted._Before, stage: Stage) -> None:
         restore(self, stage)
         seen.append(told(stage))
 
-    monkeypatch.setattr(converted._Came, "__init__", begin)
-    monkeypatch.setattr(converted._Came, "restore", end)
+    monkeypatch.setattr(converted._Before, "__init__", begin)
+    monkeypatch.setattr(converted._Before, "restore", end)
     body = "vec4 t = texture(image, p.xy); if (pc.s > 0.5) t *= sin(q.wwww);"
     body += "o = t + q.xxxx + q.yyyy;"
     link(built(body))
