@@ -117,6 +117,40 @@ void main() {
     }
 }
 """
+TASK = """#version 450
+#extension GL_EXT_mesh_shader : require
+layout(local_size_x = 2) in;
+layout(set = 0, binding = 0) uniform U { vec4 tint; float level; };
+struct Payload { vec2 each[2]; float constant; vec4 tint; uint group; };
+taskPayloadSharedEXT Payload payload;
+void main() {
+    uint i = gl_LocalInvocationIndex;
+    payload.each[i] = vec2(float(i), level);
+    if (i == 0u) {
+        payload.constant = 0.25;
+        payload.tint = tint;
+    }
+    payload.group = gl_WorkGroupID.x;
+    barrier();
+    EmitMeshTasksEXT(2, 1, 1);
+}
+"""
+TASK_MESH = """#version 450
+#extension GL_EXT_mesh_shader : require
+layout(local_size_x = 3) in;
+layout(triangles, max_vertices = 3, max_primitives = 1) out;
+struct Payload { vec2 each[2]; float constant; vec4 tint; uint group; };
+taskPayloadSharedEXT Payload payload;
+layout(location = 0) out vec4 e_colour[];
+void main() {
+    uint i = gl_LocalInvocationIndex;
+    SetMeshOutputsEXT(3, 1);
+    gl_MeshVerticesEXT[i].gl_Position = vec4(float(i & 1u), float(i >> 1), 0.5, 1.0);
+    e_colour[i] = payload.tint * payload.constant + vec4(payload.each[i & 1u], 0.0, 1.0);
+    e_colour[i].z += float(payload.group + gl_WorkGroupID.x);
+    gl_PrimitiveTriangleIndicesEXT[0] = uvec3(0, 1, 2);
+}
+"""
 FRAGMENT = """#version 450
 layout(location = 0) in vec4 e_colour;
 layout(location = 0) out vec4 colour;
@@ -149,6 +183,8 @@ BASES = {
     "geometry": {"vert": VERT, "geom": GEOMETRY, "frag": FRAGMENT},
     "streams": {"vert": VERT, "geom": STREAMS},
     "mesh": {"mesh": MESH, "frag": MESH_FRAGMENT},
+    "payload": {"task": TASK, "mesh": TASK_MESH, "frag": FRAGMENT},
+    "open": {"vert": VERT},
 }
 
 
@@ -186,7 +222,8 @@ WRONG = [
     plant("a lost patch value", "tessellation", "tesc", ("        p_last = c_uv[2].y;", "{}"),
           back=False),
     plant("a patch value that only one invocation writes to another Location", "tessellation",
-          "tesc", ("        p_tint = tint;", "        if (level > 1.0) p_tint = tint;")),
+          "tesc", ("        p_tint = tint;", "        if (level > 1.0) p_tint = tint;"),
+          back=False),
     plant("read before the barrier", "tessellation", "tesc",
           ("    barrier();\n", ""),
           ("p_last = c_uv[2].y;", "p_last = c_uv[2].y;\n    barrier();"), executed=""),
@@ -236,6 +273,30 @@ WRONG = [
           executed=""),
     plant("the count of primitives", "mesh", "mesh", ("SetMeshOutputsEXT(4, 2)",
           "SetMeshOutputsEXT(4, 1)")),
+    plant("a value that one primitive lacks", "mesh", "mesh",
+          ("        m_tint[i] =", "        if (i < 1u) m_tint[i] ="), executed="", back=False),
+    plant("another element of the payload", "payload", "mesh", ("each[i & 1u]", "each[i >> 1]")),
+    plant("another member of the payload", "payload", "task", ("each[i] =", "each[1u - i] =")),
+    plant("a payload that differs by invocation", "payload", "task",
+          ("payload.constant = 0.25;", "payload.constant = float(i) + 0.5;")),
+    plant("a race for the payload", "payload", "task",
+          ("    if (i == 0u) {\n        payload.constant = 0.25;",
+           "    payload.constant = 0.25 * float(i);\n    if (i == 0u) {"), executed=""),
+    plant("a lost member of the payload", "payload", "task", ("payload.tint = tint;", "{}"),
+          executed="", back=False),
+    plant("a member of one invocation", "payload", "task",
+          ("    payload.group =", "    if (level > 1.0) payload.group ="), executed="",
+          back=False),
+    plant("the group of another stage", "payload", "task",
+          ("payload.group = gl_WorkGroupID.x", "payload.group = gl_WorkGroupID.y"), executed=""),
+    plant("the group of the mesh shader", "payload", "mesh",
+          ("payload.group + gl_WorkGroupID.x", "gl_WorkGroupID.x + gl_WorkGroupID.x"),
+          executed=""),
+    plant("the number of mesh shaders", "payload", "task", ("EmitMeshTasksEXT(2,",
+          "EmitMeshTasksEXT(3,"), executed=""),
+    plant("an output for a stage that may follow", "open", "vert",
+          ("location = 0) out", "location = 1) out")),
+    plant("a value for a stage that may follow", "open", "vert", ("v_uv = uv;", "v_uv = uv.yx;")),
     plant("a primitive that is not written", "mesh", "mesh", ("i < 2u", "i < 1u"), executed=""),
 ]  # fmt: skip
 RIGHT = [
@@ -250,6 +311,8 @@ RIGHT = [
            "    if (v_uv[0].x > 0.25) {\n        for (int i = 2; i < 5; i++) {"),
           ("vec4(v_uv[i], 1.0, 1.0)", "vec4(v_uv[i - 2], 1.0, 1.0)"),
           ("gl_in[i].gl_Position + vec4", "gl_in[i - 2].gl_Position + vec4")),
+    plant("the only value of a payload", "payload", "mesh",
+          ("payload.constant", "0.25")),
     plant("a factor of one", "mesh", "mesh", ("tint * float(i + 1u)", "tint * float(1u + i)")),
 ]  # fmt: skip
 
@@ -261,7 +324,7 @@ def compiled(base: str, stage: str = "", edits: tuple[tuple[str, str], ...] = ()
             for old, new in edits:
                 assert text.count(old) == 1, (old, text.count(old))
                 text = text.replace(old, new)
-        target = "vulkan1.2" if base == "mesh" else "vulkan1.1"
+        target = "vulkan1.2" if base in ("mesh", "payload") else "vulkan1.1"
         codes.append(compile_glsl(text, name, target))
     return codes
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from spvlink.grammar import enums
 from spvlink.ir.core import Module
 from spvlink.verifier.paper.graph import MEMORY, UNDEF, Node, NotProvable
-from spvlink.verifier.paper.normal import leaves_of
+from spvlink.verifier.paper.payloads import PAYLOAD, PayloadStage
 from spvlink.verifier.paper.places import PATCH_BUILTINS, PlaceLeaf
 from spvlink.verifier.paper.terms import Terms
 from spvlink.verifier.paper.vertices import (
-    VertexStage,
     at_vertex,
+    by_number,
+    in_same_places,
     is_complete,
     of_one,
     only_value,
     settled_value,
+    written_values,
 )
 from spvlink.verifier.verdict import Place
 
@@ -27,6 +29,11 @@ _FLAT_BUILTINS: Final = frozenset(
     (enums.BuiltIn_Layer, enums.BuiltIn_ViewportIndex, enums.BuiltIn_PrimitiveId)
 )
 _DISTANCES: Final = frozenset((enums.BuiltIn_ClipDistance, enums.BuiltIn_CullDistance))
+# What a mesh shader makes a primitive of
+_INDICES: Final = (
+    enums.BuiltIn_PrimitivePointIndicesEXT, enums.BuiltIn_PrimitiveLineIndicesEXT,
+    enums.BuiltIn_PrimitiveTriangleIndicesEXT,
+)  # fmt: skip
 # All vertices of a primitive agree on these: no primitive has vertices of two instances.
 _OF_THE_DRAW: Final = frozenset((
     enums.BuiltIn_InstanceIndex, enums.BuiltIn_InstanceId, enums.BuiltIn_BaseInstance,
@@ -37,6 +44,12 @@ _OF_THE_PATCH: Final = frozenset(
     (stage, number)
     for stage in ("tesc", "tese")
     for number in (enums.BuiltIn_PrimitiveId, enums.BuiltIn_PatchVertices)
+)
+# All invocations of a workgroup agree on these, and so do the primitives that it makes.
+_OF_THE_GROUP: Final = frozenset(
+    (stage, number)
+    for stage in ("task", "mesh")
+    for number in (enums.BuiltIn_WorkgroupId, enums.BuiltIn_NumWorkgroups)
 )
 _SAMPLES: Final = frozenset((enums.BuiltIn_SampleId, enums.BuiltIn_SamplePosition))
 
@@ -58,7 +71,7 @@ class Pipeline:
         # what is read of the original, and what it may be taken for
         self.partial: dict[Node, Node] = {}
         self.side = side
-        self.stages: list[VertexStage] = []
+        self.stages: list[PayloadStage] = []
         self.provoking = terms.graph.node("provoking", "o")
 
     def add(
@@ -69,7 +82,7 @@ class Pipeline:
         stage = None
         try:
             supplies = _Supplies(self, name, before)
-            stage = VertexStage(
+            stage = PayloadStage(
                 name, module, self.terms, self.side, supplies.supply, specialized, defaults
             )
             supplies.stage = stage
@@ -83,13 +96,13 @@ class Pipeline:
 class _Supplies:
     """Gives a stage its inputs."""
 
-    def __init__(self, pipeline: Pipeline, name: str, before: VertexStage | None) -> None:
+    def __init__(self, pipeline: Pipeline, name: str, before: PayloadStage | None) -> None:
         self.pipeline = pipeline
         self.terms = pipeline.terms
         self.graph = pipeline.terms.graph
         self.name = name
         self.before = before
-        self.stage: VertexStage | None = None
+        self.stage: PayloadStage | None = None
 
     @property
     def tap(self) -> tuple[str, tuple[Node, ...]] | None:
@@ -98,9 +111,22 @@ class _Supplies:
     def supply(self, leaf: PlaceLeaf, vertex: Node | None) -> Node:
         if leaf.key[0] == "builtin":
             return self.builtin(leaf, vertex)
+        if leaf.key[0] == PAYLOAD:
+            return self.of_payload(leaf)
         if self.before is None:
             return self.graph.leaf("attribute", leaf.kind, *leaf.key)
         return self.varying(leaf, vertex)
+
+    def of_payload(self, leaf: PlaceLeaf) -> Node:
+        """A scalar of the payload: one for all that the mesh shaders of a workgroup make."""
+        before, stage = self.before, self.stage
+        if before is None or stage is None or before.shape != stage.shape:
+            raise NotProvable("a payload that no stage before writes in this form")
+        node = self.crossing(leaf)
+        if node.op == UNDEF:
+            return node
+        settled = settled_value(self.graph, node)
+        return self.whole("payload value", node) if settled is None else settled
 
     def crossing(self, leaf: PlaceLeaf) -> Node:
         """What the stage before wrote; undefined if it did not write it. Of a stage with columns
@@ -112,9 +138,22 @@ class _Supplies:
         made = self.before.written.get(leaf.key)
         if made is None or made.kind != leaf.kind:
             raise NotProvable("an input of another type than the output")
-        if node.kind == MEMORY and is_complete(node, self.before.name):
+        if node.kind == MEMORY and (
+            is_complete(node, self.before.name) or self.covers(leaf, node)
+        ):
             return self.only_value(node) or node
         return node
+
+    def covers(self, leaf: PlaceLeaf, column: Node) -> bool:
+        """Whether a mesh shader writes a column wherever it writes the indices of a primitive, or
+        the position of a vertex: nothing is drawn with other ones."""
+        assert self.before is not None
+        if self.before.name != "mesh":
+            return False
+        of_primitive = leaf.key[0] == "prim" or leaf.key[1] in _FLAT_BUILTINS
+        numbers = _INDICES if of_primitive else (enums.BuiltIn_Position,)
+        others = [self.before.outputs.get(("builtin", number, 0)) for number in numbers]
+        return any(other is not None and in_same_places(column, other) for other in others)
 
     def only_value(self, column: Node) -> Node | None:
         assert self.before is not None
@@ -157,6 +196,9 @@ class _Supplies:
     def of_primitive(self, node: Node, leaf: PlaceLeaf) -> Node:
         if node.kind != MEMORY:
             return node
+        value = by_number(self.terms, node) if self.covers(leaf, node) else None
+        if value is not None:
+            return value
         return self.read(self.graph.node("of primitive", leaf.kind, (node,)), node)
 
     def flat(self, node: Node, leaf: PlaceLeaf) -> Node:
@@ -193,10 +235,14 @@ class _Supplies:
         settled = settled_value(self.graph, node)
         if settled is not None:
             return settled
-        leaves = leaves_of(node)
-        written = [n for n in leaves or [] if n.op != "unwritten"]
+        return self.whole("patch", node)
+
+    def whole(self, name: str, node: Node) -> Node:
+        """What all invocations together wrote. In the original it may be taken as the one value
+        that any of them writes, if they agree on it."""
+        written = written_values(node)
         one = written[0] if len(written) == 1 and not written[0].varying else None
-        made = self.graph.node("patch", node.kind, (node,))
+        made = self.graph.node(name, node.kind, (node,))
         made.varying = False
         if one is not None and self.pipeline.side == "original":
             self.pipeline.partial[made] = one
@@ -237,6 +283,6 @@ class _Supplies:
             self.stage.sample_rate = True
         if number in _OF_THE_DRAW:
             return self.graph.node("builtin", leaf.kind, (), leaf.key[1:])
-        if (self.name, number) in _OF_THE_PATCH:
+        if (self.name, number) in _OF_THE_PATCH or (self.name, number) in _OF_THE_GROUP:
             return self.graph.node("builtin", leaf.kind, (), (self.name, *leaf.key[1:]))
         return self.graph.leaf("builtin", leaf.kind, self.name, *leaf.key[1:])

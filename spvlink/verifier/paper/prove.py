@@ -93,7 +93,8 @@ class _Proof:
         following = [*names[0][1:], ""]
         for mine, other, next in zip(pipelines[0].stages, pipelines[1].stages, following):
             last = next in ("", "frag")
-            wrong = self.differing(mine, other, last)
+            is_open = not next and mine.name != "frag" and not self.options.complete
+            wrong = self.differing(mine, other, last, is_open)
             if wrong is not None:
                 return wrong
         return Verdict(EQUAL, PAPER, axioms=self.reals.used)
@@ -105,8 +106,11 @@ class _Proof:
                 found[number] = value
         return found
 
-    def differing(self, mine: ProvedStage, other: ProvedStage, last: bool) -> Verdict | None:
-        """The first difference that can be seen of a stage."""
+    def differing(
+        self, mine: ProvedStage, other: ProvedStage, last: bool, is_open: bool
+    ) -> Verdict | None:
+        """The first difference that can be seen of a stage. ``is_open``: another one may follow,
+        which is not here."""
         if mine.modes() != other.modes():
             return Verdict(UNKNOWN, PAPER, Place(mine.name), "execution modes differ")
         if mine.sample_rate != other.sample_rate:
@@ -120,7 +124,7 @@ class _Proof:
                     return Verdict(UNKNOWN, PAPER, Place(mine.name, words), "one side lacks it")
             pairs.append((words, mine.seen.get(name, false), other.seen.get(name, false)))
         for key, node in mine.outputs.items():
-            if self.is_seen(mine.name, key, last):
+            if is_open or self.is_seen(mine.name, key, last):
                 linked = other.outputs.get(key)
                 words = output_name(key)
                 if linked is None:

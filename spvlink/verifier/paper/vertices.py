@@ -36,6 +36,7 @@ _EMITS: Final = {ops.OpEmitVertex: "emit", ops.OpEmitStreamVertex: "emit",
                  ops.OpEndPrimitive: "cut", ops.OpEndStreamPrimitive: "cut"}  # fmt: skip
 
 _MINE: Final = ("tesc", enums.BuiltIn_InvocationId, 0)
+_NUMBER: Final = ("mesh", enums.BuiltIn_LocalInvocationIndex, 0)
 
 
 class VertexStage(ProvedStage):
@@ -247,6 +248,26 @@ def is_complete(column: Node, stage: str) -> bool:
     return stage == "tesc" and column.op == "vstore" and column.args[1].imm == _MINE
 
 
+def in_same_places(column: Node, other: Node) -> bool:
+    """Whether two columns are written at the same vertices, or primitives, on the same paths."""
+    for _ in range(_MOST_LINKS):
+        if column.op != other.op:
+            return False
+        if column.op == ITE:
+            if column.args[0] is not other.args[0]:
+                return False
+            if not in_same_places(column.args[1], other.args[1]):
+                return False
+            column, other = column.args[2], other.args[2]
+        elif column.op == "vstore":
+            if column.args[1] is not other.args[1]:
+                return False
+            column, other = column.args[0], other.args[0]
+        else:
+            return column.op == "unwritten"
+    return False
+
+
 def own_value(graph: Graph, column: Node) -> Node | None:
     """What each invocation of a control shader wrote last to its own vertex: undefined where it
     wrote nothing."""
@@ -283,6 +304,24 @@ def settled_value(graph: Graph, node: Node) -> Node | None:
     return choose(graph, node, ends)
 
 
+def written_values(node: Node) -> list[Node]:
+    """All that invocations write to one value of the patch, before and behind barriers; empty if
+    that is not known."""
+    found: list[Node] = []
+    todo = [node]
+    while todo:
+        node = todo.pop()
+        leaves = [node.args[0]] if node.op == "behind barrier" else leaves_of(node)
+        if leaves is None:
+            return []
+        for leaf in leaves:
+            if leaf.op in ("behind barrier", ITE):
+                todo.append(leaf)
+            elif leaf.op != "unwritten" and leaf not in found:
+                found.append(leaf)
+    return found
+
+
 def at_vertex(terms: Terms, column: Node, vertex: Node) -> Node | None:
     """What a column of a control shader has for a vertex, as what its own invocation computed."""
     value = own_value(terms.graph, column)
@@ -290,6 +329,20 @@ def at_vertex(terms: Terms, column: Node, vertex: Node) -> Node | None:
     if value is None or not depends_on_index_alone(value, mine):
         return None
     return terms.substituted(value, {mine: vertex}, lambda node: not node.varying)
+
+
+def by_number(terms: Terms, column: Node) -> Node | None:
+    """The value of a primitive of a mesh shader, made of its number: each invocation wrote to the
+    primitive that has the number of the invocation, and by that number alone."""
+    written = [leaf for leaf in leaves_of(column) or [] if leaf.op != "unwritten"]
+    if len(written) != 1 or written[0].op != "vstore" or written[0].args[0].op != "unwritten":
+        return None
+    _, index, value = written[0].args
+    mine = terms.graph.leaf("builtin", "i32", *_NUMBER)
+    if index is not mine or value.undef or not depends_on_index_alone(value, mine):
+        return None
+    number = terms.graph.leaf("number of the primitive", "i32")
+    return terms.substituted(value, {mine: number}, lambda node: not node.varying)
 
 
 def of_one(terms: Terms, node: Node, vertices: int) -> Node | None:
