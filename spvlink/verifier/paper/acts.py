@@ -132,8 +132,6 @@ class Acts(Walker):
         if word == "UnpackDouble2x32":
             return self.split(args[0])
         if word in _WHOLE:
-            if word in ("Length", "Normalize") and isinstance(args[0], Node):
-                pass
             return self.whole(f"glsl.{word}", inst, args, ())
         if not info.GLSL_FLAGS.get(number, 0) & info.LANEWISE:
             raise NotProvable(f"the instruction {word}")

@@ -138,9 +138,7 @@ class _Supplies:
         made = self.before.written.get(leaf.key)
         if made is None or made.kind != leaf.kind:
             raise NotProvable("an input of another type than the output")
-        if node.kind == MEMORY and (
-            is_complete(node, self.before.name) or self.covers(leaf, node)
-        ):
+        if node.kind == MEMORY and (is_complete(node, self.before.name) or self.covers(leaf, node)):
             return self.only_value(node) or node
         return node
 

@@ -43,7 +43,8 @@ def prove(
     begin = time.perf_counter()
     sides = [_ordered(list(before)), _ordered(list(after))]
     try:
-        found = _Proof(sides, options, seconds).run()
+        is_same = [(s.data, s.entry) for s in before] == [(s.data, s.entry) for s in after]
+        found = Verdict(EQUAL, PAPER) if is_same else _Proof(sides, options, seconds).run()
     except Stuck as stuck:
         found = Verdict(UNKNOWN, PAPER, stuck.place, stuck.reason)
     except NotProvable as why:

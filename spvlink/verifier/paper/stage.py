@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core
-from spvlink.ir.core import Inst, Module
+from spvlink.ir.core import Inst, Module, name_of_set
 from spvlink.ir.types import bits_of
 from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper import places
@@ -332,12 +332,29 @@ class ProvedStage(Acts):
         if op == ops.OpImageRead:
             values = [self.value(a) for a in inst.args]
             return self.whole("ImageRead", inst, [*values, self.cells[MEMORY]], inst.imm)
+        if op == ops.OpArrayLength:
+            return self.array_length(inst)
+        if op == ops.OpExtInst and name_of_set(inst.args[0]).startswith("NonSemantic."):
+            return None  # not part of the meaning (SPV_KHR_non_semantic_info)
         flags = info.FLAGS.get(op, 0)
         if flags & info.ATOMIC and inst.args and isinstance(
             pointer := self.value(inst.args[0]), TermAddress
         ):  # fmt: skip
             return self.atomic(inst, pointer)
         raise NotProvable(f"the instruction {ops.NAMES.get(op, op)}")
+
+    def array_length(self, inst: Inst) -> Node:
+        """Of the array at the end of a block: it follows from the size of what is bound."""
+        at = self.value(inst.args[0])
+        if not isinstance(at, TermAddress) or inst.type is None:
+            raise NotProvable("the length of an array that is not followed")
+        member = inst.imm[0]
+        array = at.type.args[member]
+        offset = self.shapes.of_member(at.type, member)[enums.Decoration_Offset][0]
+        stride = self.shapes.of(array)[enums.Decoration_ArrayStride][0]
+        args, imm = at.key()
+        kind = self.shapes.kind(inst.type)
+        return self.graph.node("array length", kind, args, (*imm, offset, stride))
 
     def atomic(self, inst: Inst, pointer: TermAddress) -> Value:
         """An atomic operation gives what was there, and is an effect: both depend on all effects
