@@ -139,7 +139,10 @@ SURE = {
     "a write to memory": ("m.v = pc.a; o = pc.a;", 2),
     "two writes to a buffer": ("m.v = pc.a; m.n = 7u; o = pc.a;", 3),
     "a write to an image": ("imageStore(i, ivec2(0), pc.a); o = pc.a;", 2),
-    "a local array": ("vec4 x[2]; x[m.n & 1u] = pc.a; o = pc.a;", 1),
+    "a local array": (
+        "vec4 x[2]; x[uint(pc.a.x) & 1u] = pc.a; o = x[uint(pc.a.y) & 1u];", 1),
+    "an arm that a uniform decides about": ("if (pc.a.x > 0.0) o = pc.a;", 1),
+    "an arm that a specialization constant decides about": ("if (S > 3) o = pc.a;", 0),
 }  # fmt: skip
 
 
@@ -183,6 +186,7 @@ def test_nothing_of_a_mesh_is_known_to_stay() -> None:
         "#extension GL_EXT_mesh_shader : require\n"
         "layout(local_size_x = 1) in;\n"
         "layout(triangles, max_vertices = 3, max_primitives = 1) out;"
-        "void main() { SetMeshOutputsEXT(3, 1); gl_MeshVerticesEXT[0].gl_Position = vec4(1.0); }"
+        "void main() { SetMeshOutputsEXT(3, 1); gl_MeshVerticesEXT[0].gl_Position = vec4(1.0);\n"
+        "gl_PrimitiveTriangleIndicesEXT[0] = uvec3(0, 1, 2); }"
     )
     assert stays(text, "mesh")[0] == stays(text, "mesh")[1]
