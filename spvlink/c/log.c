@@ -53,7 +53,7 @@ void log_add(enum counter counter, uint64_t amount) {
 
 static void note(struct run *to, const char *kind, const char *text) {
     char line[TEXT_SIZE];
-    snprintf(line, sizeof line, "%s %s", kind, text);
+    snprintf(line, sizeof line, "%s %.180s", kind, text);
     for (char *at = line; *at != 0; at++)
         if ((unsigned char)*at < ' ')
             *at = ' ';

@@ -87,7 +87,7 @@ static bool has_ended(const char *path, const char *name) {
 }
 
 static void path_of(char *path, const char *name) {
-    snprintf(path, PATH_SIZE + 300, "%s/layer-runs/%s", settings()->state, name);
+    snprintf(path, PATH_SIZE + 300, "%s/layer-runs/%.255s", settings()->state, name);
 }
 
 /* What an earlier process has added, and did not come to remove. */

@@ -214,6 +214,67 @@ static void known(int layout, int exact, int open, uint32_t value) {
     spvlink_result_free(result);
 }
 
+static void with(const spvlink_state *state) {
+    spvlink_pipeline pipeline = pair(1);
+    pipeline.state = state;
+    const spvlink_result *result = spvlink_link(&pipeline, WAIT);
+    show(result);
+    spvlink_result_free(result);
+}
+
+/* Pipelines that differ in their state; test_library.py has the same ones as JSON (STATES). */
+static void states(void) {
+    enum { ALL = SPVLINK_KNOWN_PATCH * 2 - 1, BACK = 2, TRIANGLES = 3, RGBA8 = 37, RG32F = 103 };
+    const uint32_t swapped[2] = {1, 0}, X = SPVLINK_UNKNOWN;
+    spvlink_attribute attribute = {0, RG32F};
+    spvlink_attachment all[2] = {{RGBA8, 15, 0, 0, 0, 0, 0, 0, 0}, {0, 15, 0, 0, 0, 0, 0, 0, 0}};
+    spvlink_state state;
+    with(NULL);
+    memset(&state, 0, sizeof state);
+    with(&state); /* nothing is known */
+    state.attachments = all;
+    state.attachment_count = 2;
+    state.samples = state.viewports = state.patch_control_points = 1;
+    state.cull_mode = BACK;
+    state.topology = TRIANGLES;
+    state.attributes = &attribute;
+    state.attribute_count = 1;
+    state.rasterizer_discard = 1;
+    with(&state); /* still nothing */
+    state.rasterizer_discard = 0;
+    state.known = SPVLINK_KNOWN_ATTACHMENTS;
+    with(&state); /* the second attachment does not exist */
+    state.attachment_locations = swapped;
+    with(&state); /* the output of Location 0 goes into it */
+    state.attachment_locations = NULL;
+    state.known = ALL;
+    with(&state);
+    state.samples_moved = 1;
+    state.cull_mode = state.polygon_mode = state.topology = state.viewports = state.view_mask = X;
+    with(&state);
+    state.known = SPVLINK_KNOWN_ATTACHMENTS; /* it may blend, with a factor that is not known */
+    all[1] = all[0];
+    all[0].write_mask = 1;
+    all[0].blend_enable = all[0].src_color = all[0].src_alpha = X;
+    state.alpha_to_coverage = X;
+    with(&state);
+    all[0].format = X;
+    all[0].write_mask = 8;
+    all[1].write_mask = 0;
+    all[0].blend_enable = 0;
+    state.alpha_to_coverage = 0;
+    with(&state);
+    state.known = SPVLINK_KNOWN_DISCARD;
+    state.rasterizer_discard = 1;
+    with(&state);
+    state.known = SPVLINK_KNOWN_ATTACHMENTS;
+    state.attachments = NULL;
+    with(&state); /* bad */
+    state.known = SPVLINK_KNOWN_ATTRIBUTES;
+    state.attributes = NULL;
+    with(&state); /* bad */
+}
+
 /* Microseconds of a hit, and seconds of all misses, of what is given as pairs of files. */
 static void figures(void) {
     enum { ROUNDS = 20000 };
@@ -276,7 +337,9 @@ int main(int argc, char **argv) {
         known(1, 0, 0, 0);
         known(0, 1, 0, 0);
         known(0, 0, 1, 0);
-    } else if (strcmp(action, "figures") == 0)
+    } else if (strcmp(action, "states") == 0)
+        states();
+    else if (strcmp(action, "figures") == 0)
         figures();
     else
         return 2;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -40,6 +41,59 @@ layout(location = 3) in vec4 sometimes;
 layout(location = 0) out vec4 colour;
 void main() { colour = used * NUMBER + same; if (K == 1) colour += sometimes; }
 """
+STATE_VERTEX = """#version 450
+layout(location = 0) in vec4 place;
+layout(location = 0) out vec4 red;
+layout(location = 1) out vec4 second;
+layout(location = 2) out vec4 behind;
+layout(location = 3) centroid out vec4 middle;
+void main() {
+    gl_Position = place; gl_PointSize = place.y;
+    red = place.wzyx * place; second = sqrt(place); behind = place / 3.0; middle = place.yyxx * 5.0;
+}
+"""
+STATE_FRAGMENT = """#version 450
+layout(location = 0) in vec4 red;
+layout(location = 1) in vec4 second;
+layout(location = 2) in vec4 behind;
+layout(location = 3) centroid in vec4 middle;
+layout(location = 0) out vec4 colour;
+layout(location = 1) out vec4 more;
+void main() {
+    colour = vec4(red.x, red.y, middle.x, red.w);
+    if (!gl_FrontFacing) colour.x += behind.x;
+    more = second;
+}
+"""
+# The states of library_calls.c, as the command reads them; None: no state.
+BOTH: dict[str, object] = {"colorAttachments": [{"format": 37, "blendEnable": False}, None]}
+PLAIN: dict[str, object] = {"alphaToCoverageEnable": False, "version": 1}
+INPUT: dict[str, object] = {
+    "vertexAttributes": [{"location": 0, "format": 103}], "rasterizationSamples": 1,
+    "rasterizerDiscardEnable": False, "patchControlPoints": 1,
+}  # fmt: skip
+FIXED: dict[str, object] = {
+    "sampleLocationsEnable": False, "conservativeRasterization": False,
+    "fragmentShadingRate": False, "viewMask": 0, "cullMode": 2, "polygonMode": 0, "topology": 3,
+    "viewportCount": 1,
+}  # fmt: skip
+MAY_BLEND = {
+    "format": 37, "colorWriteMask": "R", "dstColorBlendFactor": 0, "colorBlendOp": 0,
+    "dstAlphaBlendFactor": 0, "alphaBlendOp": 0,
+}  # fmt: skip
+STATES: list[dict[str, object] | None] = [
+    None,
+    None,
+    None,
+    BOTH | PLAIN,
+    BOTH | PLAIN | {"colorAttachmentLocations": [1, 0]},
+    BOTH | PLAIN | INPUT | FIXED,
+    BOTH | PLAIN | INPUT,
+    {"version": 1, "colorAttachments": [MAY_BLEND, {"format": 37, "blendEnable": False}]},
+    PLAIN
+    | {"colorAttachments": [{"colorWriteMask": "A", "blendEnable": False}, {"colorWriteMask": 0}]},
+    {"version": 1, "rasterizerDiscardEnable": True},
+]
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 C99 = ("-std=c99", "-D_POSIX_C_SOURCE=200809L", "-pedantic", "-Wall", "-Wextra", "-Werror", "-g")
 
@@ -47,7 +101,7 @@ C99 = ("-std=c99", "-D_POSIX_C_SOURCE=200809L", "-pedantic", "-Wall", "-Wextra",
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("library")
-    build_library(str(folder), spvlink.__version__, SANITIZERS)
+    build_library(str(folder), spvlink.__version__, (*SANITIZERS, "-Wall", "-Wextra", "-Werror"))
     return folder
 
 
@@ -207,6 +261,32 @@ def test_what_the_engine_knows_is_used(
     assert [made[2 * i : 2 * i + 2] for i in range(4)] == expected
     assert len({tuple(pair) for pair in expected}) >= 3, "what is known makes a difference"
     assert len(made) == 10
+
+
+def test_a_state_gives_what_the_command_gives(calls: Path, home: Place, tmp_path: Path) -> None:
+    """The fixed functions that the engine knows, each as `spvlink link --state` has them."""
+    paths = [tmp_path / "a.vert.spv", tmp_path / "a.frag.spv"]
+    paths[0].write_bytes(compile_glsl(STATE_VERTEX, "vert"))
+    paths[1].write_bytes(compile_glsl(STATE_FRAGMENT, "frag"))
+    said = home.program(str(calls), "states", *map(str, paths), OUT=str(tmp_path / "out"))
+    lines = said.splitlines()
+    assert [line[0] for line in lines] == ["1"] * len(STATES) + ["5", "5"], said
+    assert lines[-2].endswith("a state without its attachments")
+    assert lines[-1].endswith("a state without its attributes")
+    made = modules(tmp_path / "out")
+    expected = []
+    for at, state in enumerate(STATES):
+        out = tmp_path / f"command{at}"
+        words = ["--spec-defaults", "--complete", "-o", str(out)]
+        if state is not None:
+            (tmp_path / "state.json").write_text(json.dumps(state))
+            words += ["--state", str(tmp_path / "state.json")]
+        home.spvlink("link", *map(str, paths), *words)
+        expected.append([(out / path.name).read_bytes() for path in paths])
+    for at, pair in enumerate(expected):
+        assert made[2 * at : 2 * at + 2] == pair, STATES[at]
+    different = {tuple(expected[at]) for at in (0, 3, 4, 5, 6, 7, 8, 9)}
+    assert len(different) == 8, "each state makes a difference"
 
 
 def test_a_linker_process_that_is_killed_costs_one_call(

@@ -1,9 +1,10 @@
 """Random small mistakes in linked modules, to see who finds them.
 
-    python -m tests.support.linked_mutants [COUNT] [SEED]
+    python -m tests.support.linked_mutants [COUNT] [SEED] [exact|default]
 
-makes COUNT mutants of `--exact` links of `shaders/` that spirv-val accepts, asks the interpreter of
-``spvlink.verify`` about each, draws it on the Vulkan device as well, and prints a table.
+makes COUNT mutants of links of `shaders/` (default: `--exact`) that spirv-val accepts, asks the
+proof and the interpreter of ``spvlink.verify`` about each, draws it on the Vulkan device as well,
+and prints a table.
 """
 
 from __future__ import annotations
@@ -180,10 +181,11 @@ def mutants(
         yield name, made[0], [*chains[name][:at], made[1], *chains[name][at + 1 :]]
 
 
-def table(count: int, seed: int, exact: bool = True) -> Counter[tuple[str, str, str]]:
+def table(count: int, seed: int, exact: bool = True) -> Counter[tuple[str, str, str, str]]:
     import spvlink
     from spvlink.draw.batch import run_isolated
     from spvlink.verifier.machine.execute import execute
+    from spvlink.verifier.paper.prove import prove
     from tests.support import chains
 
     links: dict[str, list[bytes]] = {}
@@ -192,18 +194,19 @@ def table(count: int, seed: int, exact: bool = True) -> Counter[tuple[str, str, 
             list(chains.build(name)), spvlink.Options(exact=exact, validate=False)
         )
         links[name] = [stage.data for stage in linked.stages]
-    found: Counter[tuple[str, str, str]] = Counter()
+    found: Counter[tuple[str, str, str, str]] = Counter()
     options = spvlink.Options(exact=exact)
     made = list(mutants(links, count, seed))
     jobs = [(list(chains.build(name)), modules, exact) for name, _, modules in made]
     for (name, kind, modules), shown in zip(made, run_isolated(differs, jobs, timeout=60)):
         before = [spvlink.Source(code) for code in chains.build(name)]
-        verdict = execute(before, [spvlink.Source(m) for m in modules], options)
+        after = [spvlink.Source(m) for m in modules]
+        verdict, proof = execute(before, after, options), prove(before, after, options)
         seen = shown if isinstance(shown, str) else "not drawn"
-        found[kind, verdict.outcome, seen] += 1
-        if verdict.outcome != "unequal":
-            print(f"{name}: {kind}: {verdict}, drawn: {shown}", flush=True)
-            if verdict.outcome == "equal" and seen == "other" and KEEP:
+        found[kind, proof.outcome, verdict.outcome, seen] += 1
+        if "equal" in (verdict.outcome, proof.outcome):
+            print(f"{name}: {kind}: {proof}, {verdict}, drawn: {shown}", flush=True)
+            if seen == "other" and KEEP:
                 for n, module in enumerate(modules):
                     Path(KEEP, f"{name}.{len(found)}.{n}.spv").write_bytes(module)
     return found
@@ -224,9 +227,9 @@ def differs(original: list[bytes], modules: list[bytes], exact: bool) -> str:
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    rows = table(count, seed)
-    for (kind, outcome, shown), times in sorted(rows.items()):
-        print(f"{kind:12} executed: {outcome:8} drawn: {shown:24} {times}")
+    rows = table(count, seed, sys.argv[3:] != ["default"])
+    for (kind, proved, executed, shown), times in sorted(rows.items()):
+        print(f"{kind:12} proof: {proved:8} executed: {executed:8} drawn: {shown:24} {times}")
 
 
 if __name__ == "__main__":

@@ -270,6 +270,70 @@ static struct blob *layout_of(const spvlink_layout *layout) {
     return blob;
 }
 
+/* -- the state (spvlink/state.py reads the same from JSON) ---------------------------------------- */
+
+static struct attachment attachment_of(const spvlink_state *state, uint32_t at) {
+    const spvlink_attachment *given = &state->attachments[at];
+    const uint32_t *locations = state->attachment_locations;
+    struct attachment made = {
+        .mask = given->format == SPVLINK_UNKNOWN ? 15 : format_components(given->format),
+        .location = locations != NULL ? locations[at] : at,
+        .blends = given->blend_enable,
+        .factors = {given->src_color, given->dst_color, given->src_alpha, given->dst_alpha},
+        .operations = {given->color_op, given->alpha_op}};
+    made.mask &= given->write_mask;
+    return made;
+}
+
+static void take_attachments(const spvlink_state *given, struct state *state) {
+    struct attachment made[MOST_PLACES];
+    if (given->attachment_count > MOST_PLACES)
+        return;
+    for (uint32_t i = 0; i < given->attachment_count; i++)
+        made[i] = attachment_of(given, i);
+    state_outputs(state, given->attachment_count, made, given->alpha_to_coverage);
+}
+
+static void take_attributes(const spvlink_state *given, struct state *state) {
+    for (uint32_t i = 0; i < given->attribute_count; i++) {
+        const spvlink_attribute *one = &given->attributes[i];
+        if (!state_attribute(state, one->location, one->format)) {
+            state->attributes.count = 0; /* two of one Location, or too many: not known */
+            return;
+        }
+    }
+}
+
+static const char *take_state(const spvlink_state *given, struct state *state) {
+    uint32_t known = given->known;
+    state_unknown(state);
+    if (known & SPVLINK_KNOWN_ATTACHMENTS && given->attachment_count > 0 &&
+        given->attachments == NULL)
+        return "a state without its attachments";
+    if (known & SPVLINK_KNOWN_ATTRIBUTES && given->attribute_count > 0 && given->attributes == NULL)
+        return "a state without its attributes";
+    if (known & SPVLINK_KNOWN_ATTACHMENTS)
+        take_attachments(given, state);
+    if (known & SPVLINK_KNOWN_ATTRIBUTES)
+        take_attributes(given, state);
+    state->discards = known & SPVLINK_KNOWN_DISCARD && given->rasterizer_discard != 0;
+    state->one_sample =
+        known & SPVLINK_KNOWN_SAMPLES && given->samples == 1 && given->samples_moved == 0;
+    if (known & SPVLINK_KNOWN_VIEW_MASK)
+        state->view_mask = given->view_mask;
+    if (known & SPVLINK_KNOWN_CULL_MODE)
+        state->culled = given->cull_mode;
+    if (known & SPVLINK_KNOWN_POLYGON_MODE && given->polygon_mode <= 2)
+        state->polygons = given->polygon_mode;
+    if (known & SPVLINK_KNOWN_TOPOLOGY)
+        state->topology = topology_class(given->topology);
+    if (known & SPVLINK_KNOWN_VIEWPORTS && given->viewports > 0)
+        state->viewports = given->viewports;
+    if (known & SPVLINK_KNOWN_PATCH && given->patch_control_points > 0)
+        state->patch_points = given->patch_control_points;
+    return NULL;
+}
+
 /* NULL, or which argument is bad. */
 static const char *take(struct asked *asked, const spvlink_pipeline *pipeline) {
     static const unsigned char PLAIN[12] = {0}; /* no heap, no mappings, robustness alike */
@@ -289,6 +353,12 @@ static const char *take(struct asked *asked, const spvlink_pipeline *pipeline) {
         asked->chain.layout = layout_of(pipeline->layout);
         if (asked->chain.layout == NULL)
             return "no memory";
+    }
+    if (pipeline->state != NULL) {
+        asked->chain.has_state = true;
+        why = take_state(pipeline->state, &asked->chain.state);
+        if (why != NULL)
+            return why;
     }
     return chain_facts(&asked->chain, &asked->facts, asked->key) ? NULL : "no memory";
 }

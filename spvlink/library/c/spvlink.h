@@ -81,6 +81,53 @@ typedef struct spvlink_layout {
     uint32_t push_range_count;
 } spvlink_layout;
 
+/* A number of an attachment that is not known, or is set while drawing. */
+#define SPVLINK_UNKNOWN UINT32_MAX
+
+typedef struct spvlink_attachment { /* as VkPipelineColorBlendAttachmentState, with its format */
+    uint32_t format;     /* VkFormat; VK_FORMAT_UNDEFINED: the attachment does not exist */
+    uint32_t write_mask; /* 0: nothing is written */
+    uint32_t blend_enable;
+    uint32_t src_color, dst_color, color_op; /* VkBlendFactor, VkBlendOp */
+    uint32_t src_alpha, dst_alpha, alpha_op;
+} spvlink_attachment;
+
+typedef struct spvlink_attribute { /* of the vertex input */
+    uint32_t location, format;
+} spvlink_attribute;
+
+typedef enum spvlink_known { /* which members of a state count */
+    SPVLINK_KNOWN_ATTACHMENTS = 0x1, /* attachments, and alpha_to_coverage */
+    SPVLINK_KNOWN_DISCARD = 0x2,
+    SPVLINK_KNOWN_SAMPLES = 0x4, /* samples, and samples_moved */
+    SPVLINK_KNOWN_VIEW_MASK = 0x8,
+    SPVLINK_KNOWN_CULL_MODE = 0x10,
+    SPVLINK_KNOWN_POLYGON_MODE = 0x20,
+    SPVLINK_KNOWN_TOPOLOGY = 0x40,
+    SPVLINK_KNOWN_VIEWPORTS = 0x80,
+    SPVLINK_KNOWN_ATTRIBUTES = 0x100,
+    SPVLINK_KNOWN_PATCH = 0x200
+} spvlink_known;
+
+/* The fixed functions, in Vulkan's numbers. `known` has a bit for each member that is known and not
+ * set while drawing; the other members are not read, so a state of zeros says nothing. Pipelines
+ * that differ only in state that their modules do not ask for are one. */
+typedef struct spvlink_state {
+    uint32_t known;
+    const spvlink_attachment *attachments; /* all colour attachments, in order */
+    uint32_t attachment_count;
+    const uint32_t *attachment_locations; /* as VkRenderingAttachmentLocationInfo; NULL: in order */
+    uint32_t alpha_to_coverage;           /* SPVLINK_UNKNOWN: not known */
+    uint32_t rasterizer_discard;
+    uint32_t samples;
+    uint32_t samples_moved; /* custom sample locations, conservative rasterization, a shading rate
+                             * or a density map: 0 if there is none of these */
+    uint32_t view_mask;     /* 0: no multiview */
+    uint32_t cull_mode, polygon_mode, topology, viewports, patch_control_points;
+    const spvlink_attribute *attributes;
+    uint32_t attribute_count;
+} spvlink_state;
+
 /* Set all of it to zero first: members that come later mean what they mean today if they are zero. */
 typedef struct spvlink_pipeline {
     const spvlink_stage *stages; /* in any order */
@@ -88,6 +135,7 @@ typedef struct spvlink_pipeline {
     const spvlink_layout *layout; /* NULL: not known */
     int exact; /* only changes that keep every bit of every output */
     int open;  /* other stages may follow the last one, which are not known */
+    const spvlink_state *state; /* NULL: not known */
 } spvlink_pipeline;
 
 typedef struct spvlink_result {

@@ -77,6 +77,14 @@ class Region:
         self.size = size  # of one of them
         self.undefined: Array | None = None  # for each byte
         self.written = False
+        self.filled = np.zeros(len(data), dtype=bool)  # by a declaration
+
+    def fill(self, at: int, numbers: Array) -> None:
+        """Put numbers where no declaration has put any."""
+        raw = numbers.view(np.uint8)
+        free = ~self.filled[at : at + len(raw)]
+        self.data[at : at + len(raw)][free] = raw[free]
+        self.filled[at : at + len(raw)] = True
 
     def copied(self) -> Region:
         return Region(self.name, self.data.copy(), self.size)

@@ -120,28 +120,30 @@ class World:
             size = max(size_in_buffer(stage, type), 16)
             size = (size + 63) // 64 * 64
             data = np.zeros(size * count, dtype=np.uint8)
-            random = self.dice("buffer", key)
-            if not size_in_buffer(stage, type):
-                data[:] = random.seeded.integers(0, 4, len(data))
-            for n in range(count):
-                self.fill(random, stage, data, n * size, type)
             found = self.regions[key] = Region(str(key), data, size)
+            self.fill_region(found, key, stage, type)
         return found
 
+    def fill_region(self, region: Region, key: object, stage: MachineStage, type: Inst) -> None:
+        """Put seeded numbers where this declaration has scalars and none before it has."""
+        random = self.dice("buffer", key)
+        if not size_in_buffer(stage, type):
+            region.data[:] = random.seeded.integers(0, 4, len(region.data))
+        for at in range(0, len(region.data), region.size):
+            self.fill(random, stage, region, at, type)
+
     def fill(
-        self, random: Any, stage: MachineStage, data: Array, at: int, type: Inst,
+        self, random: Any, stage: MachineStage, region: Region, at: int, type: Inst,
         stride: int = 0, by_row: bool = False,
     ) -> None:  # fmt: skip
         """Put seeded numbers where a type has its scalars."""
         if type.op in info.NUMBER_TYPES:
-            size = type.imm[0] // 8
-            data[at : at + size] = self.bits(random, type, 1).view(np.uint8)
+            region.fill(at, self.bits(random, type, 1))
         elif type.op in types.POINTERS:
             address = self.allocated(stage, type)
-            data[at : at + 8] = np.array([address], dtype=np.uint64).view(np.uint8)
+            region.fill(at, np.array([address], dtype=np.uint64))
         elif type.op == ops.OpTypeVector:
-            size = type.imm[0] * (type.args[0].imm[0] // 8)
-            data[at : at + size] = self.bits(random, type.args[0], type.imm[0]).view(np.uint8)
+            region.fill(at, self.bits(random, type.args[0], type.imm[0]))
         elif type.op == ops.OpTypeMatrix:
             rows, columns = type.args[0].imm[0], type.imm[0]
             lines, width = (rows, columns) if by_row else (columns, rows)
@@ -150,18 +152,17 @@ class World:
                 raw = self.bits(random, scalar, width)
                 if self.seed % 2 and scalar.op == ops.OpTypeFloat:
                     raw = self.near_identity(raw, scalar, n)
-                raw = raw.view(np.uint8)
-                data[at + n * stride : at + n * stride + len(raw)] = raw
+                region.fill(at + n * stride, raw)
         elif type.op == ops.OpTypeStruct:
             for n, part in enumerate(type.args):
                 offset = stage.member(type, n, enums.Decoration_Offset) or 0
                 own = stage.member(type, n, enums.Decoration_MatrixStride) or 0
                 rows_first = stage.member(type, n, enums.Decoration_RowMajor) is not None
-                self.fill(random, stage, data, at + offset, part, own, rows_first)
+                self.fill(random, stage, region, at + offset, part, own, rows_first)
         else:
             by = stage.find(type, enums.Decoration_ArrayStride) or 0
             for n in range(types.size_of(type) or 64):
-                self.fill(random, stage, data, at + n * by, type.args[0], stride, by_row)
+                self.fill(random, stage, region, at + n * by, type.args[0], stride, by_row)
 
     def heap(self) -> Region:
         found = self.regions.get("heap")
@@ -185,7 +186,7 @@ class World:
             raise NotInterpreted("too many buffers behind addresses", stage.name)
         random = self.dice("heap", key)
         for n in range(count):
-            self.fill(random, stage, self.heap().data, at + n * size, pointer.args[0])
+            self.fill(random, stage, self.heap(), at + n * size, pointer.args[0])
         return HEAP + at
 
 
@@ -222,27 +223,33 @@ def resource_of(stage: MachineStage, world: World, variable: Inst) -> Value:
     """The pointer that a variable of a resource is."""
     assert variable.type is not None
     type = variable.type.args[0]
+    key, block, count = declared(stage, variable)
+    if variable.imm[0] == enums.StorageClass_UniformConstant:
+        return Handle(key, 0, type)
+    return MemoryAddress(world.region(key, stage, block, count), _ZERO, type, _ZERO)
+
+
+def declared(stage: MachineStage, variable: Inst) -> tuple[object, Inst, int]:
+    """What names the resource of a variable; the type of one of them; how many there are."""
+    assert variable.type is not None
+    block, count = variable.type.args[0], 1
     if variable.imm[0] == enums.StorageClass_PushConstant:
-        return MemoryAddress(world.region("push", stage, type, 1), _ZERO, type, _ZERO)
-    key = (
+        return "push", block, count
+    while block.op in (ops.OpTypeArray, ops.OpTypeRuntimeArray):
+        block, count = block.args[0], DESCRIPTORS
+    place = (
         stage.find(variable, enums.Decoration_DescriptorSet) or 0,
         stage.find(variable, enums.Decoration_Binding) or 0,
     )
-    if variable.imm[0] == enums.StorageClass_UniformConstant:
-        return Handle(key, 0, type)
-    block = type
-    count = 1
-    while block.op in (ops.OpTypeArray, ops.OpTypeRuntimeArray):
-        block, count = block.args[0], DESCRIPTORS
-    region = world.region(key, stage, block, count)
-    return MemoryAddress(region, _ZERO, type, _ZERO)
+    return place, block, count
 
 
 _ZERO: Final = np.zeros(1, dtype=np.int64)
 
 
 def prepared(world: World, stages: list[MachineStage]) -> None:
-    """Make all buffers of a pipeline, each as the largest declaration of it says."""
+    """Make all buffers of a pipeline. The largest declaration of one says how large it is; bytes
+    that only another one names are filled as that one says."""
     found: list[tuple[int, int, MachineStage, Inst]] = []
     for stage in stages:
         for storage in _BUFFERS:
@@ -256,7 +263,11 @@ def prepared(world: World, stages: list[MachineStage]) -> None:
                     type = type.args[0]
                 found.append((-size_in_buffer(stage, type), len(found), stage, variable))
     for _, _, stage, variable in sorted(found, key=lambda one: one[:2]):
+        key, type, _ = declared(stage, variable)
+        known = world.regions.get(key)
         resource_of(stage, world, variable)
+        if known is not None:
+            world.fill_region(known, key, stage, type)
 
 
 _BUFFERS: Final = (

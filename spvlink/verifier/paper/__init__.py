@@ -12,6 +12,7 @@ state     edges between blocks, and where they meet
 walk      the walk over blocks, calls and loops
 acts      instructions without effects
 stage     instructions with effects, and all that is seen outside
+vertices  stages that write for many vertices
 pipeline  stage after stage
 compare   whether a node refines another one
 reals     values that are equal up to rounding

@@ -46,6 +46,7 @@ class Acts(Walker):
     """Instructions that change nothing."""
 
     imports: dict[Inst, str]
+    tap: tuple[str, tuple[Node, ...]] | None = None  # where an input is interpolated
 
     def pure(self, inst: Inst) -> Value | None:
         """The value of an instruction without effects; None if it is none of those known."""
@@ -131,15 +132,20 @@ class Acts(Walker):
         if word == "UnpackDouble2x32":
             return self.split(args[0])
         if word in _WHOLE:
-            if word in ("Length", "Normalize") and isinstance(args[0], Node):
-                pass
             return self.whole(f"glsl.{word}", inst, args, ())
         if not info.GLSL_FLAGS.get(number, 0) & info.LANEWISE:
             raise NotProvable(f"the instruction {word}")
         return self.lanes(f"glsl.{word}", inst, args, ())
 
     def interpolated(self, inst: Inst, word: str) -> Value:
-        raise NotProvable(f"the instruction {word}")
+        """An input at another point of the pixel."""
+        self.tap = word, tuple([node for a in inst.args[2:] for node in parts(self.value(a))])
+        value = self.load(self.value(inst.args[1]))
+        self.tap = None
+        return value
+
+    def load(self, pointer: Value) -> Value:
+        raise NotImplementedError
 
     def cross(self, args: list[Value]) -> Value:
         """Each component depends on four numbers."""
@@ -161,6 +167,10 @@ class Acts(Walker):
             return self.terms.op("bits", kind, [low.args[0]])
         if low.op == high.op == CONST:
             return self.graph.const(kind, low.bits | high.bits << 32)
+        if kind == "i64":
+            wide = [self.terms.op("UConvert", kind, [word]) for word in (low, high)]
+            above = self.terms.op("IMul", kind, [wide[1], self.graph.const(kind, 1 << 32)])
+            return self.terms.op("IAdd", kind, [wide[0], above])
         return self.graph.node("join", kind, (low, high))
 
     def split(self, value: Node) -> Value:
@@ -171,6 +181,10 @@ class Acts(Walker):
             return value.args
         if value.op == CONST:
             return tuple([self.graph.const("i32", value.bits >> s & 0xFFFFFFFF) for s in (0, 32)])
+        if value.kind == "i64":
+            by = self.graph.const("i32", 32)
+            above = self.terms.op("ShiftRightLogical", "i64", [value, by])
+            return tuple([self.terms.op("UConvert", "i32", [word]) for word in (value, above)])
         return tuple([self.graph.node("word", "i32", (value,), (at,)) for at in (0, 1)])
 
     def bitcast(self, inst: Inst) -> Value:

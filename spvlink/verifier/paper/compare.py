@@ -9,11 +9,18 @@ from __future__ import annotations
 
 from spvlink.verifier.paper.graph import BOOL, CONST, ITE, UNDEF, Graph, Node
 from spvlink.verifier.paper.normal import COMMUTATIVE
+from spvlink.verifier.paper.terms import OWN, Terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
+BITS: Final = "bits"
+_CHOICES: Final = (
+    dict.fromkeys(("b", "f16", "f32", "f64", "i8", "i16", "i32", "i64"), 0),
+    {"b": 1, "f16": 0xBC00, "f32": 0xBF800000, "f64": 0xBFF << 52,
+     "i8": 0xFF, "i16": 0xFFFF, "i32": 0xFFFFFFFF, "i64": 0xFFFFFFFFFFFFFFFF},
+)  # fmt: skip
 # Their last operand is the path they are on: there may be more lanes, not fewer.
 GUARDED: Final = frozenset((
     "ImageSampleImplicitLod", "ImageSampleDrefImplicitLod", "ImageSampleProjImplicitLod",
@@ -22,14 +29,23 @@ GUARDED: Final = frozenset((
     "FwidthCoarse",
 ))  # fmt: skip
 # Their operands are values of other invocations, or of another round: no path says anything.
-_ELSEWHERE: Final = GUARDED | frozenset(("interp", "at", "loop", "patch", "column", "emit"))
+_ELSEWHERE: Final = GUARDED | OWN | frozenset(("loop", "emit", "cut", "barrier"))
 
 
 class Comparison:
     """Of nodes of one graph. ``deepest``: the pair at which it failed first."""
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+    def __init__(self, terms: Terms, partial: dict[Node, Node]) -> None:
+        self.terms = terms
+        self.graph: Graph = terms.graph
+        self.choices = [
+            {
+                self.graph.undefined(kind): self.graph.const(kind, bits)
+                for kind, bits in pairs.items()
+            }
+            for pairs in _CHOICES
+        ]
+        self.partial = partial  # what is read of the original, and what it may be taken for
         self.known: dict[tuple[int, int, int], bool] = {}
         self.deepest: tuple[Node, Node] | None = None
 
@@ -52,14 +68,34 @@ class Comparison:
     def _refines(self, original: Node, linked: Node, care: Node) -> bool:
         if original.op == UNDEF:
             return True
-        if linked.op == UNDEF or original.kind != linked.kind:
+        if linked.op == UNDEF:
             return False
+        if original.kind != linked.kind:  # what is captured is bits, of whatever type
+            if BITS not in (original.op, linked.op):
+                return False
+            a, b = [node.args[0] if node.op == BITS else node for node in (original, linked)]
+            return self.refines(a, b, care)
         atoms = [n.args[0] for n in (original, linked) if n.op == ITE]
         if atoms:
             return self._choices(original, linked, care, atoms)
         if original.kind == BOOL and CONST in (original.op, linked.op):
             return False
-        return self._alike(original, linked, care)
+        if self._alike(original, linked, care):
+            return True
+        taken = self.partial.get(original)
+        if taken is not None and self.refines(taken, linked, care):
+            return True
+        return original.undef and not linked.undef and self._may_be(original, linked)
+
+    def _may_be(self, original: Node, linked: Node) -> bool:
+        """Whether a value is the linked one if all that is undefined in it is 0, or -1."""
+
+        def leave(node: Node) -> bool:
+            return not node.undef
+
+        return any(
+            self.terms.substituted(original, known, leave) is linked for known in self.choices
+        )
 
     def _choices(self, original: Node, linked: Node, care: Node, atoms: list[Node]) -> bool:
         """By cases. Where the atoms are two nodes, they may still be one condition."""
@@ -78,6 +114,39 @@ class Comparison:
             o0, l0, graph.both(care, graph.negate(atom))
         )
 
+    def _loops(self, original: Node, linked: Node, care: Node) -> bool:
+        """Loops that go on alike, start alike, and do alike: in a round that goes on, and in the
+        last one for the value behind it. Their variables have the same names."""
+        graph = self.graph
+        more = original.args[0]
+        pairs = list(zip(original.args, linked.args))
+        if more is not linked.args[0]:
+            return all(self.refines(a, b, graph.true) for a, b in pairs)
+        kinds = original.imm[1]
+        assert isinstance(kinds, tuple)
+        starts = 2 + len(kinds)
+        return (
+            all(self.refines(a, b, graph.true) for a, b in pairs[2:starts])
+            and all(self.refines(a, b, more) for a, b in pairs[starts:])
+            and self.refines(*pairs[1], self._last_round(linked, care))
+        )
+
+    def _last_round(self, loop: Node, care: Node) -> Node:
+        """What is known in the last round: that it is the last, and what is known behind the loop
+        of the same loop's conditions."""
+        graph = self.graph
+        known = graph.negate(loop.args[0])
+        for atom in _atoms(care):
+            if atom.op != "loop" or atom.imm != loop.imm:
+                continue
+            if atom.args[:1] + atom.args[2:] != loop.args[:1] + loop.args[2:]:
+                continue
+            if graph.implies(care, atom):
+                known = graph.both(known, atom.args[1])
+            elif graph.implies(care, graph.negate(atom)):
+                known = graph.both(known, graph.negate(atom.args[1]))
+        return known
+
     def _alike(self, original: Node, linked: Node, care: Node) -> bool:
         """The same operation on operands that are refined. A linked one may be precise where the
         original is not."""
@@ -88,6 +157,8 @@ class Comparison:
         if not original.args:
             return False
         pairs = list(zip(original.args, linked.args))
+        if original.op == "loop":
+            return self._loops(original, linked, care)
         if original.op in _ELSEWHERE:
             if original.op in GUARDED:
                 mine, other = pairs.pop()
@@ -100,3 +171,20 @@ class Comparison:
             (a, b), (c, d) = original.args, linked.args
             return self.refines(a, d, care) and self.refines(b, c, care)
         return False
+
+
+def _atoms(condition: Node) -> list[Node]:
+    """Those of a diagram."""
+    found: list[Node] = []
+    seen: set[Node] = set()
+    todo = [condition]
+    while todo:
+        node = todo.pop()
+        if node in seen or node.op == CONST:
+            continue
+        seen.add(node)
+        if node.op != ITE:
+            found.append(node)
+            continue
+        todo += node.args
+    return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper.graph import BOOL, CONST, Graph, Node
+from spvlink.verifier.paper.masks import Masks, possible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -105,6 +106,7 @@ class _Rules:
 
     def __init__(self, apply: Apply) -> None:
         self.apply = apply
+        self.masks = Masks(apply, summed)
 
     def equal(
         self, graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
@@ -117,7 +119,23 @@ class _Rules:
             chosen = self.chosen(graph, args)
             if chosen is not None:
                 return chosen
+        bit = self.one_bit(graph, args)
+        if bit is not None:
+            return bit
         return _zero(graph, summed(graph, args[0].kind, [(args[0], 1), (args[1], -1)]))
+
+    def one_bit(self, graph: Graph, args: list[Node]) -> Node | None:
+        """Against a constant with a bit that the number never has it is false; that the only bit
+        it may have is set is that it is not zero."""
+        number, constant = args if args[1].op == CONST else args[::-1]
+        if constant.op != CONST or not constant.bits:
+            return None
+        bits = possible(number)
+        if constant.bits & ~bits:
+            return graph.false
+        if bits == constant.bits and not bits & (bits - 1):
+            return graph.negate(_zero(graph, number))
+        return None
 
     def chosen(self, graph: Graph, args: list[Node]) -> Node | None:
         """A choice of constants against a constant is the condition."""
@@ -187,7 +205,12 @@ class _Rules:
             return self.apply(
                 graph, "ShiftRightLogical", kind, [a.args[0], graph.const(b.kind, by)]
             )
-        return None
+        if b.bits >= fold.width(kind):
+            return None
+        found = self.masks.right(graph, a, b.bits)
+        if found is None and b.kind != "i32":
+            found = graph.node("ShiftRightLogical", kind, (a, graph.const("i32", b.bits)))
+        return found
 
     def reinterpret(
         self, graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
@@ -208,15 +231,60 @@ class _Rules:
                 return x
             if x.op in ("UConvert", "SConvert") and size <= fold.width(x.args[0].kind):
                 return self.apply(graph, "UConvert", kind, [x.args[0]])
+            if op == "SConvert" and size == 64 and x.kind == "i32" and x.op != CONST:
+                # the upper word is the sign
+                sign = self.apply(graph, "ShiftRightArithmetic", "i32", [x, graph.const("i32", 31)])
+                words = [self.apply(graph, "UConvert", kind, [word]) for word in (x, sign)]
+                return summed(graph, kind, [(words[0], 1), (words[1], 1 << 32)])
             # how it is widened makes no difference to what is narrowed
             if op == "SConvert" and size < fold.width(x.kind):
                 return self.apply(graph, "UConvert", kind, [x])
+            if size < fold.width(x.kind):
+                return self.masks.narrowed(graph, kind, x)
             return None
 
         return rule
 
     def bitwise(self, op: str) -> Rule:
-        return lambda graph, kind, args, imm: _bitwise(self.apply, graph, op, kind, args)
+        def rule(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
+            if op == "BitwiseAnd" and CONST in (args[0].op, args[1].op):
+                number, mask = args if args[1].op == CONST else args[::-1]
+                found = self.masks.masked(graph, number, mask.bits)
+                if found is not None:
+                    return found
+            return _bitwise(self.apply, graph, op, kind, args)
+
+        return rule
+
+    def field(
+        self, graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
+    ) -> Node | None:
+        """Bits that are taken out without a sign."""
+        base, at, count = args
+        if CONST not in (at.op, count.op) or at.op != count.op:
+            return None
+        if at.bits + count.bits > fold.width(kind):
+            return None
+        low = self.apply(graph, "ShiftRightLogical", kind, [base, graph.const("i32", at.bits)])
+        mask = graph.const(kind, (1 << count.bits) - 1)
+        return self.apply(graph, "BitwiseAnd", kind, [low, mask])
+
+    def put(
+        self, graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
+    ) -> Node | None:
+        """Bits that are put in."""
+        base, new, at, count = args
+        if CONST not in (at.op, count.op) or at.op != count.op:
+            return None
+        if at.bits + count.bits > fold.width(kind):
+            return None
+        low = (1 << count.bits) - 1
+        hole = graph.const(kind, ~(low << at.bits) & ((1 << fold.width(kind)) - 1))
+        kept = self.apply(graph, "BitwiseAnd", kind, [base, hole])
+        mine = self.apply(graph, "BitwiseAnd", kind, [new, graph.const(kind, low)])
+        return self.apply(
+            graph, "BitwiseOr", kind, [kept, summed(graph, kind, [(mine, 1 << at.bits)])]
+        )
 
     def table(self) -> dict[str, Rule]:
         return {
@@ -235,6 +303,8 @@ class _Rules:
             "bits": self.reinterpret,
             "UConvert": self.resize("UConvert"),
             "SConvert": self.resize("SConvert"),
+            "BitFieldUExtract": self.field,
+            "BitFieldInsert": self.put,
             "BitwiseAnd": self.bitwise("BitwiseAnd"),
             "BitwiseOr": self.bitwise("BitwiseOr"),
             "BitwiseXor": self.bitwise("BitwiseXor"),

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from spvlink.grammar import enums
 from spvlink.ir.core import Module
-from spvlink.verifier.paper.graph import Node, NotProvable
-from spvlink.verifier.paper.places import PlaceLeaf
-from spvlink.verifier.paper.stage import ProvedStage
+from spvlink.verifier.paper.graph import MEMORY, UNDEF, Node, NotProvable
+from spvlink.verifier.paper.payloads import PAYLOAD, PayloadStage
+from spvlink.verifier.paper.places import PATCH_BUILTINS, PlaceLeaf
 from spvlink.verifier.paper.terms import Terms
+from spvlink.verifier.paper.vertices import (
+    at_vertex,
+    by_number,
+    in_same_places,
+    is_complete,
+    of_one,
+    only_value,
+    settled_value,
+    written_values,
+)
 from spvlink.verifier.verdict import Place
 
 TYPE_CHECKING = False
@@ -19,11 +29,28 @@ _FLAT_BUILTINS: Final = frozenset(
     (enums.BuiltIn_Layer, enums.BuiltIn_ViewportIndex, enums.BuiltIn_PrimitiveId)
 )
 _DISTANCES: Final = frozenset((enums.BuiltIn_ClipDistance, enums.BuiltIn_CullDistance))
+# What a mesh shader makes a primitive of
+_INDICES: Final = (
+    enums.BuiltIn_PrimitivePointIndicesEXT, enums.BuiltIn_PrimitiveLineIndicesEXT,
+    enums.BuiltIn_PrimitiveTriangleIndicesEXT,
+)  # fmt: skip
 # All vertices of a primitive agree on these: no primitive has vertices of two instances.
 _OF_THE_DRAW: Final = frozenset((
     enums.BuiltIn_InstanceIndex, enums.BuiltIn_InstanceId, enums.BuiltIn_BaseInstance,
     enums.BuiltIn_BaseVertex, enums.BuiltIn_DrawIndex, enums.BuiltIn_ViewIndex,
 ))  # fmt: skip
+# All invocations of a patch agree on these.
+_OF_THE_PATCH: Final = frozenset(
+    (stage, number)
+    for stage in ("tesc", "tese")
+    for number in (enums.BuiltIn_PrimitiveId, enums.BuiltIn_PatchVertices)
+)
+# All invocations of a workgroup agree on these, and so do the primitives that it makes.
+_OF_THE_GROUP: Final = frozenset(
+    (stage, number)
+    for stage in ("task", "mesh")
+    for number in (enums.BuiltIn_WorkgroupId, enums.BuiltIn_NumWorkgroups)
+)
 _SAMPLES: Final = frozenset((enums.BuiltIn_SampleId, enums.BuiltIn_SamplePosition))
 
 
@@ -41,8 +68,10 @@ class Pipeline:
 
     def __init__(self, terms: Terms, side: str) -> None:
         self.terms = terms
+        # what is read of the original, and what it may be taken for
+        self.partial: dict[Node, Node] = {}
         self.side = side
-        self.stages: list[ProvedStage] = []
+        self.stages: list[PayloadStage] = []
         self.provoking = terms.graph.node("provoking", "o")
 
     def add(
@@ -53,7 +82,7 @@ class Pipeline:
         stage = None
         try:
             supplies = _Supplies(self, name, before)
-            stage = ProvedStage(
+            stage = PayloadStage(
                 name, module, self.terms, self.side, supplies.supply, specialized, defaults
             )
             supplies.stage = stage
@@ -67,66 +96,191 @@ class Pipeline:
 class _Supplies:
     """Gives a stage its inputs."""
 
-    def __init__(self, pipeline: Pipeline, name: str, before: ProvedStage | None) -> None:
+    def __init__(self, pipeline: Pipeline, name: str, before: PayloadStage | None) -> None:
         self.pipeline = pipeline
         self.terms = pipeline.terms
         self.graph = pipeline.terms.graph
         self.name = name
         self.before = before
-        self.stage: ProvedStage | None = None
+        self.stage: PayloadStage | None = None
+
+    @property
+    def tap(self) -> tuple[str, tuple[Node, ...]] | None:
+        return None if self.stage is None else self.stage.tap
 
     def supply(self, leaf: PlaceLeaf, vertex: Node | None) -> Node:
         if leaf.key[0] == "builtin":
             return self.builtin(leaf, vertex)
+        if leaf.key[0] == PAYLOAD:
+            return self.of_payload(leaf)
         if self.before is None:
             return self.graph.leaf("attribute", leaf.kind, *leaf.key)
         return self.varying(leaf, vertex)
 
+    def of_payload(self, leaf: PlaceLeaf) -> Node:
+        """A scalar of the payload: one for all that the mesh shaders of a workgroup make."""
+        before, stage = self.before, self.stage
+        if before is None or stage is None or before.shape != stage.shape:
+            raise NotProvable("a payload that no stage before writes in this form")
+        node = self.crossing(leaf)
+        if node.op == UNDEF:
+            return node
+        settled = settled_value(self.graph, node)
+        return self.whole("payload value", node) if settled is None else settled
+
     def crossing(self, leaf: PlaceLeaf) -> Node:
-        """What the stage before wrote; undefined if it did not write it."""
+        """What the stage before wrote; undefined if it did not write it. Of a stage with columns
+        it is the column, or the one value that is written to all of it."""
         assert self.before is not None
         node = self.before.outputs.get(leaf.key)
-        if node is None:
+        if node is None or node.op == "unwritten":
             return self.graph.undefined(leaf.kind)
-        if node.kind != leaf.kind:
+        made = self.before.written.get(leaf.key)
+        if made is None or made.kind != leaf.kind:
             raise NotProvable("an input of another type than the output")
+        if node.kind == MEMORY and (is_complete(node, self.before.name) or self.covers(leaf, node)):
+            return self.only_value(node) or node
         return node
+
+    def covers(self, leaf: PlaceLeaf, column: Node) -> bool:
+        """Whether a mesh shader writes a column wherever it writes the indices of a primitive, or
+        the position of a vertex: nothing is drawn with other ones."""
+        assert self.before is not None
+        if self.before.name != "mesh":
+            return False
+        of_primitive = leaf.key[0] == "prim" or leaf.key[1] in _FLAT_BUILTINS
+        numbers = _INDICES if of_primitive else (enums.BuiltIn_Position,)
+        others = [self.before.outputs.get(("builtin", number, 0)) for number in numbers]
+        return any(other is not None and in_same_places(column, other) for other in others)
+
+    def only_value(self, column: Node) -> Node | None:
+        assert self.before is not None
+        return only_value(column, self.before.name == "geom")
+
+    def read(self, made: Node, column: Node, qualifiers: tuple[str, ...] | None = None) -> Node:
+        """What is read of a column. In the original it may be taken as the one value that is ever
+        written there: where nothing is written it is undefined."""
+        made.varying = True
+        if self.pipeline.side == "original":
+            value = self.only_value(column)
+            if value is not None:
+                if qualifiers is not None:
+                    value = self.interpolated(value, qualifiers, made.kind)
+                self.pipeline.partial[made] = value
+        return made
 
     def varying(self, leaf: PlaceLeaf, vertex: Node | None) -> Node:
         node = self.crossing(leaf)
+        if node.op == UNDEF:
+            return node
         if vertex is not None:
-            return self.terms.at(vertex, node)
+            return self.of_vertex(node, vertex, leaf)
+        if self.name == "tese":
+            return self.of_patch(node)
         if self.name != "frag":
             raise NotProvable("an input of this stage")
+        if leaf.key[0] == "prim":
+            return self.of_primitive(node, leaf)
         if "flat" in leaf.qualifiers:
-            return self.terms.at(self.pipeline.provoking, node)
+            if self.tap is not None:
+                raise NotProvable("a flat input that is interpolated at a point")
+            return self.flat(node, leaf)
         if leaf.kind[0] != "f":
             raise NotProvable("an integer that is interpolated")
         if "sample" in leaf.qualifiers and self.stage is not None:
             self.stage.sample_rate = True
-        return self.interpolated(node, leaf.qualifiers)
+        return self.interpolated(node, leaf.qualifiers, leaf.kind)
 
-    def interpolated(self, node: Node, qualifiers: tuple[str, ...]) -> Node:
-        if node.op == "undef":
+    def of_primitive(self, node: Node, leaf: PlaceLeaf) -> Node:
+        if node.kind != MEMORY:
             return node
-        made = self.graph.node("interp", node.kind, (node,), qualifiers)
+        value = by_number(self.terms, node) if self.covers(leaf, node) else None
+        if value is not None:
+            return value
+        return self.read(self.graph.node("of primitive", leaf.kind, (node,)), node)
+
+    def flat(self, node: Node, leaf: PlaceLeaf) -> Node:
+        """The value of the provoking vertex."""
+        if node.kind == MEMORY:
+            made = self.graph.node("at", leaf.kind, (self.pipeline.provoking, node))
+            return self.read(made, node)
+        if self.before is not None and self.before.name in ("geom", "mesh"):
+            return node  # one invocation, or all of them, wrote it to every vertex
+        return self.terms.at(self.pipeline.provoking, node)
+
+    def of_vertex(self, node: Node, vertex: Node, leaf: PlaceLeaf) -> Node:
+        """The value of a vertex of the primitive or patch."""
+        assert self.before is not None
+        if node.kind != MEMORY:
+            if self.before.name in ("tesc", "geom", "mesh"):
+                return node  # all vertices have it
+            return self.terms.at(vertex, node)
+        if self.before.name == "tesc":
+            found = at_vertex(self.terms, node, vertex)
+            if found is not None:
+                return found
+        made = self.read(self.graph.node("column", leaf.kind, (node, vertex)), node)
+        if self.name == "tese":  # the patch is one for all of its vertices
+            made.varying = vertex.varying
+        return made
+
+    def of_patch(self, node: Node) -> Node:
+        """The value of a whole patch: some invocation wrote it, and all vertices agree on it."""
+        assert self.before is not None
+        one = of_one(self.terms, node, self.before.vertices())
+        if one is not None:
+            return one
+        settled = settled_value(self.graph, node)
+        if settled is not None:
+            return settled
+        return self.whole("patch", node)
+
+    def whole(self, name: str, node: Node) -> Node:
+        """What all invocations together wrote. In the original it may be taken as the one value
+        that any of them writes, if they agree on it."""
+        written = written_values(node)
+        one = written[0] if len(written) == 1 and not written[0].varying else None
+        made = self.graph.node(name, node.kind, (node,))
+        made.varying = False
+        if one is not None and self.pipeline.side == "original":
+            self.pipeline.partial[made] = one
+        return made
+
+    def interpolated(self, node: Node, qualifiers: tuple[str, ...], kind: str) -> Node:
+        if node.op == UNDEF:
+            return node
+        word, where = self.tap or ("", ())
+        if word == "InterpolateAtCentroid":  # as an input that is decorated so
+            imm = (*[q for q in qualifiers if q not in ("centroid", "sample")], "centroid")
+        else:
+            imm = (*qualifiers, word) if word else qualifiers
+        made = self.graph.node("interp", kind, (node, *where), imm)
+        if node.kind == MEMORY:
+            return self.read(made, node, qualifiers)
         made.varying = True
         return made
 
     def builtin(self, leaf: PlaceLeaf, vertex: Node | None) -> Node:
         number = leaf.key[1]
         if self.before is not None and leaf.key in self.before.outputs:
-            node = self.before.outputs[leaf.key]
+            node = self.crossing(leaf)
+            of_mesh = self.before.name == "mesh"  # they are of primitives
+            if node.op == UNDEF:
+                return node
             if vertex is not None:
-                return self.terms.at(vertex, node)
+                return self.of_vertex(node, vertex, leaf)
+            if self.name == "tese" and number in PATCH_BUILTINS:
+                return self.of_patch(node)
             if self.name == "frag" and number in _FLAT_BUILTINS:
-                return self.terms.at(self.pipeline.provoking, node)
+                return self.of_primitive(node, leaf) if of_mesh else self.flat(node, leaf)
             if self.name == "frag" and number in _DISTANCES:
-                return self.interpolated(node, ("distance",))
+                return self.interpolated(node, ("distance",), leaf.kind)
         if vertex is not None or number in _DISTANCES:
             return self.graph.undefined(leaf.kind)
         if number in _SAMPLES and self.stage is not None:
             self.stage.sample_rate = True
         if number in _OF_THE_DRAW:
             return self.graph.node("builtin", leaf.kind, (), leaf.key[1:])
+        if (self.name, number) in _OF_THE_PATCH or (self.name, number) in _OF_THE_GROUP:
+            return self.graph.node("builtin", leaf.kind, (), (self.name, *leaf.key[1:]))
         return self.graph.leaf("builtin", leaf.kind, self.name, *leaf.key[1:])

@@ -112,8 +112,10 @@ class _Walk:
     def member(self, struct: Inst, at: int) -> Any:
         notes = self.shapes.of_member(struct, at)
         kept, self.notes = self.notes, {**self.notes, **notes}
+        capture = self.capture
         self.note(notes)
         made = self.tree(struct.args[at])
+        self.capture = capture
         self.notes, self.builtin = kept, -1 if BUILTIN in notes else self.builtin
         return made
 

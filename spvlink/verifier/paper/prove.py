@@ -11,8 +11,9 @@ from spvlink.ir.edit import abandon
 from spvlink.options import Options
 from spvlink.pipeline import STAGES, Source, stage_of
 from spvlink.verifier.paper.compare import Comparison
-from spvlink.verifier.paper.graph import Graph, Node, NotProvable, text
+from spvlink.verifier.paper.graph import UNDEF, Graph, Node, NotProvable, text
 from spvlink.verifier.paper.pipeline import Pipeline, Stuck
+from spvlink.verifier.paper.places import PATCH_BUILTINS
 from spvlink.verifier.paper.reals import Reals
 from spvlink.verifier.paper.stage import ProvedStage
 from spvlink.verifier.paper.terms import Terms
@@ -28,6 +29,8 @@ if TYPE_CHECKING:  # typing costs start-up time
 MOST_NODES: Final = 400_000
 SECONDS: Final = 1.0
 COLOUR: Final = "Location "
+_LEVELS: Final = frozenset([("builtin", number) for number in PATCH_BUILTINS])
+_WIDTH: Final = 200  # of a value in a message
 _ORDER: Final = {name: at for at, name in enumerate(STAGES.values())}
 
 
@@ -40,7 +43,8 @@ def prove(
     begin = time.perf_counter()
     sides = [_ordered(list(before)), _ordered(list(after))]
     try:
-        found = _Proof(sides, options, seconds).run()
+        is_same = [(s.data, s.entry) for s in before] == [(s.data, s.entry) for s in after]
+        found = Verdict(EQUAL, PAPER) if is_same else _Proof(sides, options, seconds).run()
     except Stuck as stuck:
         found = Verdict(UNKNOWN, PAPER, stuck.place, stuck.reason)
     except NotProvable as why:
@@ -72,7 +76,8 @@ class _Proof:
         self.options = options
         self.graph = Graph(MOST_NODES, seconds)
         self.terms = Terms(self.graph)
-        self.comparison = Comparison(self.graph)
+        self.partial: dict[Node, Node] = {}
+        self.comparison = Comparison(self.terms, self.partial)
         self.reals = Reals(self.terms)
 
     def run(self) -> Verdict:
@@ -84,10 +89,13 @@ class _Proof:
             pipeline = Pipeline(self.terms, word)
             for name, module in side:
                 pipeline.add(name, module, self.specialized(name), self.options.spec_defaults)
+            self.partial.update(pipeline.partial)
             pipelines.append(pipeline)
-        for at, (mine, other) in enumerate(zip(pipelines[0].stages, pipelines[1].stages)):
-            last = at + 1 == len(pipelines[0].stages)
-            wrong = self.differing(mine, other, last)
+        following = [*names[0][1:], ""]
+        for mine, other, next in zip(pipelines[0].stages, pipelines[1].stages, following):
+            last = next in ("", "frag")
+            is_open = not next and mine.name != "frag" and not self.options.complete
+            wrong = self.differing(mine, other, last, is_open)
             if wrong is not None:
                 return wrong
         return Verdict(EQUAL, PAPER, axioms=self.reals.used)
@@ -99,8 +107,11 @@ class _Proof:
                 found[number] = value
         return found
 
-    def differing(self, mine: ProvedStage, other: ProvedStage, last: bool) -> Verdict | None:
-        """The first difference that can be seen of a stage."""
+    def differing(
+        self, mine: ProvedStage, other: ProvedStage, last: bool, is_open: bool
+    ) -> Verdict | None:
+        """The first difference that can be seen of a stage. ``is_open``: another one may follow,
+        which is not here."""
         if mine.modes() != other.modes():
             return Verdict(UNKNOWN, PAPER, Place(mine.name), "execution modes differ")
         if mine.sample_rate != other.sample_rate:
@@ -114,11 +125,11 @@ class _Proof:
                     return Verdict(UNKNOWN, PAPER, Place(mine.name, words), "one side lacks it")
             pairs.append((words, mine.seen.get(name, false), other.seen.get(name, false)))
         for key, node in mine.outputs.items():
-            if key[0] == "builtin" or last:
+            if is_open or self.is_seen(mine.name, key, last):
                 linked = other.outputs.get(key)
                 words = output_name(key)
                 if linked is None:
-                    if node.op == "undef":
+                    if node.op in (UNDEF, "unwritten"):
                         continue
                     return Verdict(UNKNOWN, PAPER, Place(mine.name, words), "it is gone")
                 pairs.append((words, node, linked))
@@ -127,20 +138,64 @@ class _Proof:
                 return self.part(mine.name, words, one, two)
         return None
 
+    def is_seen(self, stage: str, key: tuple[object, ...], last: bool) -> bool:
+        """Whether fixed functions take an output: of ``last``, the last stage before the rasterizer
+        or the last one of all, and the levels of tessellation. Others only the next stage reads."""
+        if stage == "tesc":
+            return key[:2] in _LEVELS
+        return last and (key[0] == "builtin" or stage == "frag")
+
     def same(self, stage: ProvedStage, words: str, one: Node, two: Node) -> bool:
         """To the bit; or up to rounding, if that is allowed and it is a colour."""
         true = self.graph.true
         if self.comparison.refines(one, two, true):
             return True
+        for taken in self.taken(one, two):
+            if self.comparison.refines(taken, two, true):
+                return True
         if self.options.exact or stage.name != "frag" or not words.startswith(COLOUR):
             return False
         self.comparison.deepest = None
-        return self.comparison.refines(self.reals.form(one), self.reals.form(two), true)
+        form = self.reals.form(two)
+        return any(
+            self.comparison.refines(self.reals.form(taken), form, true)
+            for taken in (one, *self.taken(one, two))
+        )
+
+    def taken(self, original: Node, linked: Node) -> list[Node]:
+        """The same, with each read of a column taken for the one value that is written there: of
+        those that the linked value does not read, and of all."""
+        if not self.partial:
+            return []
+        read = _below(linked)
+        some = {made: value for made, value in self.partial.items() if made not in read}
+        found = []
+        for known in (some, dict(self.partial)):
+            taken = self.terms.substituted(original, known, lambda node: False)
+            if taken is not original and taken not in found:
+                found.append(taken)
+        return found
 
     def part(self, stage: str, words: str, one: Node, two: Node) -> Verdict:
         pair = self.comparison.deepest or (one, two)
-        where = f"differs: {text(pair[0], 3)} against {text(pair[1], 3)}"
-        return Verdict(UNKNOWN, PAPER, Place(stage, words), where)
+        mine, other = [_short(text(node, 3)) for node in pair]
+        return Verdict(UNKNOWN, PAPER, Place(stage, words), f"differs: {mine} against {other}")
+
+
+def _below(node: Node) -> set[Node]:
+    """All that a value is made of."""
+    found = {node}
+    todo = [node]
+    while todo:
+        for arg in todo.pop().args:
+            if arg not in found:
+                found.add(arg)
+                todo.append(arg)
+    return found
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= _WIDTH else words[:_WIDTH] + "..."
 
 
 def output_name(key: tuple[object, ...]) -> str:

@@ -19,8 +19,9 @@ from __future__ import annotations
 
 from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper.compare import GUARDED
-from spvlink.verifier.paper.graph import BOOL, CONST, ITE, Graph, Node
-from spvlink.verifier.paper.terms import Terms
+from spvlink.verifier.paper.graph import BOOL, CONST, ITE, MEMORY, Graph, Node
+from spvlink.verifier.paper.splits import Splits
+from spvlink.verifier.paper.terms import OWN, Terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -36,7 +37,7 @@ APART: Final = "apart"
 DECIDED: Final = 0
 POLE: Final = 1
 SMOOTH: Final = 2
-_MOST: Final = 48  # monomials
+_MOST: Final = 600  # monomials
 _SUMS: Final = frozenset((
     "FAdd", "FMul", "FNegate", "FDiv", "glsl.Fma", "row", "Dot", "column product", "glsl.FMix",
     "glsl.Cross", "interp", "poly",
@@ -46,7 +47,7 @@ _SMOOTH: Final = frozenset((
     "glsl.Sin", "glsl.Cos", "glsl.Exp", "glsl.Exp2", "glsl.FMin", "glsl.FMax", "glsl.FClamp",
     "glsl.FAbs", "glsl.SmoothStep", "glsl.Radians", "glsl.Degrees", "glsl.NMin", "glsl.NMax",
     "glsl.NClamp", "FConvert", "glsl.Length", "glsl.Distance", "glsl.Reflect", "glsl.Atan",
-    "glsl.Tanh", "loop",
+    "glsl.Tanh",
 ))  # fmt: skip
 _POLES: Final = frozenset((
     "glsl.Sqrt", "glsl.InverseSqrt", "glsl.Log", "glsl.Log2", "glsl.Pow", "glsl.Normalize",
@@ -64,6 +65,7 @@ class Reals:
         self.known: dict[tuple[int, int], Node] = {}
         self.polys: dict[int, Poly] = {}
         self.used: dict[str, int] = {}
+        self.columns = Splits(self)
 
     def use(self, axiom: str) -> None:
         self.used[axiom] = self.used.get(axiom, 0) + 1
@@ -85,24 +87,56 @@ class Reals:
             return self._choice(node, level)
         if node.op == "interp":
             inner = node.args[0]
-            if level == POLE and not inner.varying:
+            if level == POLE and not inner.varying and inner.kind != MEMORY:
                 self.use(UNIFORM)
                 return self.form(inner, level)
             # inside, nothing that is interpolated is changed in front of a decision
             return node
-        if node.op in ("at", "SampledImage"):
+        if node.op in OWN or node.op == "SampledImage":
             return node
+        if node.op == "loop":
+            return self._loop(node, level)
         level = self._level(node, level)
         args = [self.form(a, level) for a in node.args]
         if node.op in GUARDED:
             args[-1] = node.args[-1]
-        if node.op == "loop" and level != SMOOTH:
-            return node
         if args == list(node.args):
             return node
         if node.kind == BOOL:
             return self._decided(node, args)
         return self.terms.rebuilt(node, args)
+
+    def _loop(self, node: Node, level: int) -> Node:
+        """In a loop only variables that decide nothing may be rounded otherwise."""
+        height, kinds = node.imm
+        assert isinstance(height, int) and isinstance(kinds, tuple)
+        count = len(kinds)
+        names = [self.terms.placeholder(kind, height, at) for at, kind in enumerate(kinds)]
+        nexts = dict(zip(names, node.args[2 + count :]))
+        deciding = {name for name in names if name.kind[0] != "f"}
+        todo = [(node.args[0], DECIDED), (node.args[1], level)]
+        todo += [(nexts[name], DECIDED if name in deciding else level) for name in names]
+        seen: set[tuple[Node, int]] = set()
+        while todo:
+            top, at = todo.pop()
+            if (top, at) in seen:
+                continue
+            seen.add((top, at))
+            if top in nexts:
+                if at != level and top not in deciding:
+                    deciding.add(top)
+                    todo.append((nexts[top], DECIDED))
+                continue
+            if top.op == ITE:
+                todo += [(top.args[0], DECIDED), (top.args[1], at), (top.args[2], at)]
+            else:
+                inner = DECIDED if top.op == "loop" else self._level(top, at)
+                todo += [(arg, inner) for arg in top.args]
+        levels = [DECIDED if name in deciding else level for name in names]
+        value_level = level if node.kind[0] == "f" else DECIDED
+        wanted = [DECIDED, value_level, *levels, *levels]
+        args = [self.form(arg, at) for arg, at in zip(node.args, wanted)]
+        return node if args == list(node.args) else self.terms.rebuilt(node, args)
 
     def _level(self, node: Node, level: int) -> int:
         """Of the operands."""
@@ -210,7 +244,11 @@ class Reals:
         if node.undef:
             return {(node,): 1.0}
         if "precise" in node.imm:
-            return {(self._opaque(node),): 1.0}
+            return self._precise(node)
+        if op == "FConvert" and args[0].op == "interp" and _widens(node):
+            return self._widened(node)
+        if op == ITE and node.kind[0] == "f":
+            return self.polys_of_choice(node)
         if op == "interp":
             return self._interpolated(node)
         if op not in _SUMS or node.kind[0] != "f":
@@ -242,6 +280,25 @@ class Reals:
         ]
         return _sum(products)
 
+    def _precise(self, node: Node) -> Poly:
+        """As it stands, but that x - x is 0 and x + 0 is x for every number."""
+        if node.op == "FAdd":
+            a, b = [self.poly(arg) for arg in node.args]
+            if not _sum([(a, 1.0), (b, 1.0)]):
+                return {}
+            if not a or not b:
+                return b or a
+        return {(self._opaque(node),): 1.0}
+
+    def _widened(self, node: Node) -> Poly:
+        """What is interpolated may be widened before or behind it."""
+        inner = node.args[0]
+        self.use(LINEAR)
+        wide = self.terms.op("FConvert", node.kind, [inner.args[0]])
+        made = self.graph.node("interp", node.kind, (wide, *inner.args[1:]), inner.imm)
+        made.varying = True
+        return self.poly(made)
+
     def _reciprocal(self, node: Node) -> Poly:
         """1 / x, as a node by itself: what is below it is moved by no axiom of sums."""
         if node.op == CONST:
@@ -255,43 +312,62 @@ class Reals:
                 return {(): 1.0 / value}
         return {(self.graph.node("reciprocal", node.kind, (form,)),): 1.0}
 
+    def polys_of_choice(self, node: Node) -> Poly:
+        form = self.form(node, SMOOTH)
+        if form.op == CONST:
+            return self.poly(form)
+        return self.polys.get(form.id, {(form,): 1.0}) if form.op == "poly" else {(form,): 1.0}
+
     def _interpolated(self, node: Node) -> Poly:
         """Interpolation of a sum: the sum of what is interpolated, each with the factors that all
         vertices agree on."""
+        inner = node.args[0]
         if node.imm == ("distance",):
             return {(node,): 1.0}
         found: Poly = {}
-        inner = self.poly(node.args[0])
-        for monomial, factor in inner.items():
+        if inner.kind == MEMORY:
+            for key, (column, factor) in self.columns.split(inner).items():
+                self._cross(found, node, list(key), column, factor)
+            return found or {(node,): 1.0}
+        for monomial, factor in self.poly(inner).items():
             same = [n for n in monomial if not n.varying]
             other = [n for n in monomial if n.varying]
             self.use(LINEAR if other else UNIFORM)
-            if other:
-                self._crossed(found, node, same, self.made(node.kind, {tuple(other): 1.0}), factor)
-            else:
+            if not other:
                 key = tuple(same)
                 found[key] = found.get(key, 0.0) + factor
+            elif len(other) == 1 and other[0].op == ITE:
+                for more, (choice, times) in self.columns.split(other[0]).items():
+                    self._cross(found, node, [*same, *more], choice, factor * times)
+            else:
+                self._cross(found, node, same, self.made(node.kind, {tuple(other): 1.0}), factor)
         return found
 
-    def _crossed(
+    def _cross(
         self, found: Poly, node: Node, same: list[Node], varying: Node, factor: float
     ) -> None:
         """What a choice by a value that all vertices agree on gives is interpolated by itself."""
-        if varying.op == ITE and not varying.args[0].varying:
-            crossing = self._behind(node, varying)
+        crossing = self._behind(node, varying)
+        if crossing.op == CONST:
+            factor *= fold.number(crossing.kind, crossing.bits)
+            key = tuple(sorted(same, key=lambda n: n.id))
         else:
-            crossing = self.graph.node("interp", node.kind, (varying, *node.args[1:]), node.imm)
-            crossing.varying = True
-        key = tuple(sorted([*same, crossing], key=lambda n: n.id))
+            key = tuple(sorted([*same, crossing], key=lambda n: n.id))
         found[key] = found.get(key, 0.0) + factor
 
     def _behind(self, node: Node, inner: Node) -> Node:
         if inner.op == ITE and not inner.args[0].varying:
             atom, high, low = inner.args
             return self.graph.ite(atom, self._behind(node, high), self._behind(node, low))
+        if inner.kind != MEMORY and not inner.varying:
+            return inner
         made = self.graph.node("interp", node.kind, (inner, *node.args[1:]), node.imm)
         made.varying = True
-        return self.form(made)
+        return made
+
+
+def _widens(node: Node) -> bool:
+    return fold.width(node.kind) > fold.width(node.args[0].kind)
 
 
 def _digits(value: float) -> str:

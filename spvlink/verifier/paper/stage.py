@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core
-from spvlink.ir.core import Inst, Module
+from spvlink.ir.core import Inst, Module, name_of_set
 from spvlink.ir.types import bits_of
 from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper import places
 from spvlink.verifier.paper.acts import Acts
-from spvlink.verifier.paper.graph import BOOL, Node, NotProvable
+from spvlink.verifier.paper.graph import BOOL, MEMORY, Node, NotProvable
 from spvlink.verifier.paper.places import PlaceLeaf
 from spvlink.verifier.paper.pointers import (
     TermAddress,
@@ -39,7 +39,6 @@ _BUFFERS: Final = frozenset((
 ))  # fmt: skip
 _CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
 _VOLATILE: Final = 1  # of memory operands
-MEMORY: Final = "mem"
 DEMOTED: Final = "demoted"
 
 
@@ -333,12 +332,29 @@ class ProvedStage(Acts):
         if op == ops.OpImageRead:
             values = [self.value(a) for a in inst.args]
             return self.whole("ImageRead", inst, [*values, self.cells[MEMORY]], inst.imm)
+        if op == ops.OpArrayLength:
+            return self.array_length(inst)
+        if op == ops.OpExtInst and name_of_set(inst.args[0]).startswith("NonSemantic."):
+            return None  # not part of the meaning (SPV_KHR_non_semantic_info)
         flags = info.FLAGS.get(op, 0)
         if flags & info.ATOMIC and inst.args and isinstance(
             pointer := self.value(inst.args[0]), TermAddress
         ):  # fmt: skip
             return self.atomic(inst, pointer)
         raise NotProvable(f"the instruction {ops.NAMES.get(op, op)}")
+
+    def array_length(self, inst: Inst) -> Node:
+        """Of the array at the end of a block: it follows from the size of what is bound."""
+        at = self.value(inst.args[0])
+        if not isinstance(at, TermAddress) or inst.type is None:
+            raise NotProvable("the length of an array that is not followed")
+        member = inst.imm[0]
+        array = at.type.args[member]
+        offset = self.shapes.of_member(at.type, member)[enums.Decoration_Offset][0]
+        stride = self.shapes.of(array)[enums.Decoration_ArrayStride][0]
+        args, imm = at.key()
+        kind = self.shapes.kind(inst.type)
+        return self.graph.node("array length", kind, args, (*imm, offset, stride))
 
     def atomic(self, inst: Inst, pointer: TermAddress) -> Value:
         """An atomic operation gives what was there, and is an effect: both depend on all effects
@@ -372,21 +388,29 @@ class ProvedStage(Acts):
             demoted = back.cells[DEMOTED]
             if demoted is not graph.false:
                 self.seen["demote"] = graph.restrict(demoted, live)
-            for variable, tree in self.leaves.items():
-                if variable.imm[0] == enums.StorageClass_Output:
-                    self.collect(tree, back.cells[variable, 0], live)
+            self.finish(back.cells, live)
         every = [*returns, *kills]
         if every:
             last = met(graph, [Edge(e.path, {MEMORY: e.cells[MEMORY]}, []) for e in every])
             self.seen["effects"] = last.cells[MEMORY]
+
+    def finish(self, cells: dict[object, Value], live: Node) -> None:
+        for variable, tree in self.leaves.items():
+            if variable.imm[0] == enums.StorageClass_Output:
+                self.collect(tree, cells[variable, 0], live)
 
     def collect(self, tree: Any, value: Value, live: Node) -> None:
         for leaf, node in zip(flat_leaves(tree), parts(value)):
             node = self.graph.restrict(node, live)
             self.outputs[leaf.key] = node
             self.written[leaf.key] = leaf
-            if leaf.captured is not None:
-                self.seen[leaf.captured] = node
+            self.capture(leaf, node)
+
+    def capture(self, leaf: PlaceLeaf, node: Node) -> None:
+        if leaf.captured is not None:
+            if leaf.captured in self.seen:
+                raise NotProvable("two captured values in one place")
+            self.seen[leaf.captured] = node
 
     def modes(self) -> set[tuple[object, ...]]:
         """The execution modes of the entry point."""

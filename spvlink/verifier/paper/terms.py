@@ -11,7 +11,7 @@ number of phis make no difference. Loops end: one that does not end is undefined
 from __future__ import annotations
 
 from spvlink.verifier.paper import normal
-from spvlink.verifier.paper.graph import BOOL, CONST, ITE, Graph, Node, NotProvable
+from spvlink.verifier.paper.graph import BOOL, CONST, ITE, MEMORY, Graph, Node, NotProvable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -37,6 +37,8 @@ class Terms:
             return self.graph.ite(args[0], args[1], args[2])
         if node.op == "loop":
             return self.reclosed(node, args)
+        if node.op == "at" and node.kind != MEMORY:
+            return self.named(args[0], args[1])
         if node.op == "pick":
             return self.pick(args[0], args[1:])
         if node.op == "isum":
@@ -204,6 +206,12 @@ class Terms:
         known = self.moved.setdefault(vertex, {})
         return self._at(vertex, node, known)
 
+    def named(self, vertex: Node, node: Node) -> Node:
+        """What one vertex has: all invocations agree on it if they agree on the vertex."""
+        made = self.graph.node("at", node.kind, (vertex, node))
+        made.varying = vertex.varying or node.kind == MEMORY
+        return made
+
     def _at(self, vertex: Node, node: Node, known: dict[Node, Node]) -> Node:
         todo = [node]
         while todo:
@@ -213,8 +221,8 @@ class Terms:
                 continue
             if not top.varying or top.op == "var":
                 known[top] = top
-            elif not top.args or top.op in OWN or top.kind == "mem":
-                known[top] = self.graph.node("at", top.kind, (vertex, top))
+            elif not top.args or top.op in OWN or top.kind == MEMORY:
+                known[top] = self.named(vertex, top)
             else:
                 missing = [a for a in top.args if a not in known]
                 if missing:
@@ -226,4 +234,6 @@ class Terms:
 
 
 # What another invocation has for itself, and not as an operation on what it has.
-OWN = frozenset(("interp", "column", "patch", "at", "emitted"))
+OWN = frozenset((
+    "interp", "column", "patch", "at", "of primitive", "read back", "behind barrier",
+))  # fmt: skip

@@ -1,0 +1,146 @@
+"""Choices and columns of sums, taken apart by the factors that all vertices agree on.
+
+A column, or a choice that differs between vertices, of sums of products is the sum of one for each
+group of such factors: u * a + v * b where it is written first and u * c where it is written last is
+u * (a, c) + v * (b, 0). What is written in one invocation of a geometry shader is the same for all
+vertices of the primitive if it is no variable of a loop.
+"""
+
+from __future__ import annotations
+
+from spvlink.verifier.paper.graph import ITE, MEMORY, Node
+from spvlink.verifier.paper.normal import choose, leaves_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+    from spvlink.verifier.paper.reals import Poly, Reals
+
+    Factors = tuple[Node, ...]
+    Split = dict[Factors, tuple[Node, float]]
+
+_MOST_LINKS: Final = 512
+_MOST_GROUPS: Final = 64
+_LINKS: Final = frozenset(("emit", "vstore"))
+
+
+class Splits:
+    """Takes apart; ``reals`` makes sums of nodes."""
+
+    def __init__(self, reals: Reals) -> None:
+        self.reals = reals
+
+    def split(self, node: Node) -> Split:
+        """By group of factors: what varies, and a number before it. Empty if it is too much."""
+        values = self._values(node) if node.kind == MEMORY else leaves_of(node)
+        if not values or len(values) > _MOST_LINKS:
+            return {} if node.kind == MEMORY else {(): (node, 1.0)}
+        inside = node.kind == MEMORY and _emits(node)
+        polys = {value: self._grouped(value, inside) for value in values if not value.undef}
+        groups: dict[Factors, float] = {}
+        for value in values:
+            for factors, rest in polys.get(value, {}).items():
+                if factors not in groups:
+                    groups[factors] = rest[min(rest, key=_ids)]
+        if len(groups) > _MOST_GROUPS:
+            return {} if node.kind == MEMORY else {(): (node, 1.0)}
+        found: Split = {}
+        for factors, scale in groups.items():
+            ends: dict[Node, Node] = {}
+            for value in values:
+                if value.undef:
+                    ends[value] = value
+                    continue
+                rest = polys[value].get(factors, {})
+                scaled = {m: c / scale for m, c in rest.items()}
+                ends[value] = self.reals.made(value.kind, scaled)
+            made = self._column(node, ends) if node.kind == MEMORY else self._choice(node, ends)
+            found[factors] = made, scale
+        return found
+
+    def _grouped(self, value: Node, inside: bool) -> dict[Factors, Poly]:
+        found: dict[Factors, Poly] = {}
+        for monomial, factor in self.reals.poly(value).items():
+            same = tuple([n for n in monomial if _agreed(n, inside)])
+            other = tuple([n for n in monomial if not _agreed(n, inside)])
+            group = found.setdefault(same, {})
+            group[other] = group.get(other, 0.0) + factor
+        return {f: p for f, p in found.items() if any(p.values())}
+
+    def _choice(self, node: Node, ends: dict[Node, Node]) -> Node:
+        return choose(self.reals.graph, node, dict(ends))
+
+    def _values(self, column: Node) -> list[Node]:
+        """All that is written to a column, in an order that depends on the column alone."""
+        found: list[Node] = []
+        for node in _links(column):
+            if node.op in _LINKS and node.args[-1] not in found:
+                found.append(node.args[-1])
+        return found
+
+    def _column(self, column: Node, ends: dict[Node, Node]) -> Node:
+        """The same column of other values."""
+        graph, terms = self.reals.graph, self.reals.terms
+        known: dict[Node, Node] = {}
+        for node in reversed(_links(column)):
+            args = [known.get(a, a) if a.kind == MEMORY else a for a in node.args]
+            if node.op in _LINKS:
+                args[-1] = ends[node.args[-1]]
+            if args == list(node.args):
+                known[node] = node
+            elif node.op == ITE:
+                known[node] = graph.ite(args[0], args[1], args[2])
+            elif node.op == "loop":
+                known[node] = terms.rebuilt(node, args)
+            else:
+                known[node] = graph.node(node.op, node.kind, tuple(args), node.imm)
+        return known[column]
+
+
+def _links(column: Node) -> list[Node]:
+    """The links of a column, each before those below it."""
+    order: list[Node] = []
+    seen: set[Node] = set()
+    todo: list[tuple[Node, bool]] = [(column, False)]
+    while todo:
+        node, done = todo.pop()
+        if done:
+            order.append(node)
+            continue
+        if node in seen:
+            continue
+        seen.add(node)
+        todo.append((node, True))
+        todo += [(a, False) for a in node.args if a.kind == MEMORY]
+    order.reverse()
+    return order
+
+
+def _emits(column: Node) -> bool:
+    return any(node.op in ("emit", "cut") for node in _links(column))
+
+
+def _agreed(node: Node, inside: bool) -> bool:
+    """Whether all vertices of a primitive agree on a value. ``inside``: one invocation wrote them
+    all, so it is so unless it names a variable of a loop."""
+    return not node.varying or (inside and not names_variable(node))
+
+
+def names_variable(value: Node) -> bool:
+    """Whether a value may be another in each round of a loop."""
+    seen: set[Node] = set()
+    todo = [value]
+    while todo:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.op in ("var", "mu", "loop"):
+            return True
+        todo += node.args
+    return False
+
+
+def _ids(monomial: Factors) -> list[int]:
+    return [n.id for n in monomial]
