@@ -173,8 +173,6 @@ class Reals:
             return (self.away(a) and self.positive(b)) or (self.away(b) and self.positive(a))
         if op == "FMul":
             return all(self.away(a) for a in node.args)
-        if op == "interp":  # a weighted mean of what is above is above
-            return self.away(node.args[0])
         return False
 
     def positive(self, node: Node) -> bool:
@@ -192,7 +190,7 @@ class Reals:
             return node.args[0] is node.args[1] or all(self.positive(a) for a in node.args)
         if op == "Dot":
             return all(node.args[i] is node.args[i + 1] for i in range(0, len(node.args), 2))
-        if op in ("FAdd", "interp"):
+        if op == "FAdd":
             return all(self.positive(a) for a in node.args)
         return self.away(node)
 
