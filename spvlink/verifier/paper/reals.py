@@ -65,7 +65,7 @@ class Reals:
         self.known: dict[tuple[int, int], Node] = {}
         self.polys: dict[int, Poly] = {}
         self.used: dict[str, int] = {}
-        self.columns = Splits(self)
+        self.columns = Splits(terms, self.poly, self.made)
 
     def use(self, axiom: str) -> None:
         self.used[axiom] = self.used.get(axiom, 0) + 1

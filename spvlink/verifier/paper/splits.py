@@ -13,10 +13,12 @@ from spvlink.verifier.paper.normal import choose, leaves_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
     from typing import Final
 
-    from spvlink.verifier.paper.reals import Poly, Reals
+    from spvlink.verifier.paper.terms import Terms
 
+    Poly = dict[tuple[Node, ...], float]
     Factors = tuple[Node, ...]
     Split = dict[Factors, tuple[Node, float]]
 
@@ -26,10 +28,14 @@ _LINKS: Final = frozenset(("emit", "vstore"))
 
 
 class Splits:
-    """Takes apart; ``reals`` makes sums of nodes."""
+    """Takes apart; ``poly`` makes sums of nodes, ``made`` nodes of sums."""
 
-    def __init__(self, reals: Reals) -> None:
-        self.reals = reals
+    def __init__(
+        self, terms: Terms, poly: Callable[[Node], Poly], made: Callable[[str, Poly], Node]
+    ) -> None:
+        self.terms = terms
+        self.poly = poly
+        self.made = made
 
     def split(self, node: Node) -> Split:
         """By group of factors: what varies, and a number before it. Empty if it is too much."""
@@ -54,14 +60,14 @@ class Splits:
                     continue
                 rest = polys[value].get(factors, {})
                 scaled = {m: c / scale for m, c in rest.items()}
-                ends[value] = self.reals.made(value.kind, scaled)
+                ends[value] = self.made(value.kind, scaled)
             made = self._column(node, ends) if node.kind == MEMORY else self._choice(node, ends)
             found[factors] = made, scale
         return found
 
     def _grouped(self, value: Node, inside: bool) -> dict[Factors, Poly]:
         found: dict[Factors, Poly] = {}
-        for monomial, factor in self.reals.poly(value).items():
+        for monomial, factor in self.poly(value).items():
             same = tuple([n for n in monomial if _agreed(n, inside)])
             other = tuple([n for n in monomial if not _agreed(n, inside)])
             group = found.setdefault(same, {})
@@ -69,7 +75,7 @@ class Splits:
         return {f: p for f, p in found.items() if any(p.values())}
 
     def _choice(self, node: Node, ends: dict[Node, Node]) -> Node:
-        return choose(self.reals.graph, node, dict(ends))
+        return choose(self.terms.graph, node, dict(ends))
 
     def _values(self, column: Node) -> list[Node]:
         """All that is written to a column, in an order that depends on the column alone."""
@@ -81,7 +87,7 @@ class Splits:
 
     def _column(self, column: Node, ends: dict[Node, Node]) -> Node:
         """The same column of other values."""
-        graph, terms = self.reals.graph, self.reals.terms
+        graph, terms = self.terms.graph, self.terms
         known: dict[Node, Node] = {}
         for node in reversed(_links(column)):
             args = [known.get(a, a) if a.kind == MEMORY else a for a in node.args]
