@@ -62,11 +62,18 @@ class Splits:
     def _grouped(self, value: Node, inside: bool) -> dict[Factors, Poly]:
         found: dict[Factors, Poly] = {}
         for monomial, factor in self.reals.poly(value).items():
-            same = tuple([n for n in monomial if _agreed(n, inside)])
-            other = tuple([n for n in monomial if not _agreed(n, inside)])
+            same = tuple([n for n in monomial if self._agreed(n, inside)])
+            other = tuple([n for n in monomial if not self._agreed(n, inside)])
             group = found.setdefault(same, {})
             group[other] = group.get(other, 0.0) + factor
         return {f: p for f, p in found.items() if any(p.values())}
+
+    def _agreed(self, node: Node, inside: bool) -> bool:
+        """Whether all vertices of a primitive agree on a factor that may be moved. ``inside``: one
+        invocation wrote them all, so it is so unless it names a variable of a loop."""
+        if node.varying and (not inside or names_variable(node)):
+            return False
+        return not self.reals.may_be_infinite(node)
 
     def _choice(self, node: Node, ends: dict[Node, Node]) -> Node:
         return choose(self.reals.graph, node, dict(ends))
@@ -119,12 +126,6 @@ def _links(column: Node) -> list[Node]:
 
 def _emits(column: Node) -> bool:
     return any(node.op in ("emit", "cut") for node in _links(column))
-
-
-def _agreed(node: Node, inside: bool) -> bool:
-    """Whether all vertices of a primitive agree on a value. ``inside``: one invocation wrote them
-    all, so it is so unless it names a variable of a loop."""
-    return not node.varying or (inside and not names_variable(node))
 
 
 def names_variable(value: Node) -> bool:
