@@ -250,14 +250,14 @@ def outputs_of(
     ``locations`` the Location from which it takes them. Alpha to coverage, unless it is off, reads
     the alpha of Location 0 whether there is an attachment or not (Vulkan, "Multisample
     Coverage")."""
-    found: dict[tuple[int, int], int] = {}
+    taken: dict[tuple[int, int], int] = {}
     if coverage is not False:
-        found[0, 0] = formats.ALPHA
+        taken[0, 0] = formats.ALPHA
     for (first, second), location in zip(masks, locations):
         if location is not None:
-            found[location, 0] = found.get((location, 0), 0) | first
-            found[location, 1] = found.get((location, 1), 0) | second
-    return tuple([(*key, found[key]) for key in sorted(found) if found[key]])
+            taken[location, 0] = taken.get((location, 0), 0) | first
+            taken[location, 1] = taken.get((location, 1), 0) | second
+    return tuple([(*key, taken[key]) for key in sorted(taken) if taken[key]])
 
 
 def _locations(top: dict[str, object], count: int) -> list[int | None]:
@@ -265,20 +265,20 @@ def _locations(top: dict[str, object], count: int) -> list[int | None]:
     given = top.get("colorAttachmentLocations")
     if given is None:
         return list(range(count))
-    found: list[int | None] = []
+    locations: list[int | None] = []
     for at, one in enumerate(list_of(given, "colorAttachmentLocations")):
         where = f"colorAttachmentLocations[{at}]"
         if one is None:
-            found.append(None)
+            locations.append(None)
             continue
         if isinstance(one, bool) or not isinstance(one, int) or one < 0:
             raise Usage(f"{where}: expected a Location or null")
-        if one in found:
+        if one in locations:
             raise Usage(f"{where}: Location {one} stands there twice")
-        found.append(one)
-    if len(found) != count:
+        locations.append(one)
+    if len(locations) != count:
         raise Usage(f"colorAttachmentLocations: expected {count}, as there are colorAttachments")
-    return found
+    return locations
 
 
 def _taken(entry: object, where: str) -> tuple[int, int]:
@@ -334,8 +334,8 @@ def components_of(format: int | str) -> int:
     """The components of a colour format; none of UNDEFINED, all of what is not known here."""
     if format in (0, formats.UNDEFINED):
         return 0
-    found = formats.find(format)
-    return formats.ALL if found is None else found.components
+    known = formats.find(format)
+    return formats.ALL if known is None else known.components
 
 
 def _write_mask(one: dict[str, object], where: str) -> int:
@@ -353,17 +353,17 @@ def _write_mask(one: dict[str, object], where: str) -> int:
 
 
 def _attributes(top: dict[str, object]) -> tuple[tuple[int, int], ...]:
-    found: dict[int, int] = {}
+    components: dict[int, int] = {}
     for at, entry in enumerate(list_of(top.get("vertexAttributes", []), "vertexAttributes")):
         where = f"vertexAttributes[{at}]"
         one = object_of(entry, where, ("location", "format"))
         location = _number(one, "location", where, 0)
         if location is None:
             raise Usage(f"{where}: location is missing")
-        if location in found:
+        if location in components:
             raise Usage(f"{where}: location {location} stands there twice")
-        found[location] = _format(one, where)
-    return tuple(sorted(found.items()))
+        components[location] = _format(one, where)
+    return tuple(sorted(components.items()))
 
 
 # -- values ----------------------------------------------------------------------------------------

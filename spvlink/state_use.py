@@ -101,8 +101,8 @@ class DeclaredUse:
         for variable, pointer, storage in variables:
             stage = _READERS.get(storage)
             if stage in self.stages and enums.Decoration_Location in notes.get(variable, {}):
-                found = self.inputs if storage == enums.StorageClass_Input else self.outputs
-                _declare(found, notes[variable], types[pointer][2], types, constants)
+                places = self.inputs if storage == enums.StorageClass_Input else self.outputs
+                _declare(places, notes[variable], types[pointer][2], types, constants)
         sizes: dict[int, tuple[int, int]] = {}  # variable -> how many indices, and the member
         for variable, pointer, storage in variables:
             if storage != enums.StorageClass_Output:
@@ -141,7 +141,7 @@ _READERS: Final = {enums.StorageClass_Input: "vert", enums.StorageClass_Output: 
 
 
 def _declare(
-    found: dict[Place, int], notes: dict[int, int], type: int,
+    places: dict[Place, int], notes: dict[int, int], type: int,
     types: dict[int, tuple[int, ...]], constants: dict[int, int],
 ) -> None:  # fmt: skip
     """Note the components that a variable covers, all of a Location where it is not a scalar or a
@@ -159,21 +159,21 @@ def _declare(
         mask = ((1 << operands[1]) - 1) << component
     for at in range(min(count, 64)):
         key = location + at, index
-        found[key] = found.get(key, 0) | mask
+        places[key] = places.get(key, 0) | mask
 
 
 def used(state: PipelineState, modules: Iterable[DeclaredUse]) -> PipelineState:
     """The part of a state that a link of these modules may ask for: with it, it comes out alike."""
-    found = list(modules)
-    if any(module.unread for module in found):
+    read = list(modules)
+    if any(module.unread for module in read):
         return state
-    frags = [module for module in found if "frag" in module.stages]
-    verts = [module for module in found if "vert" in module.stages]
-    stages = {stage for module in found for stage in module.stages}
-    builtins = {builtin for module in found for builtin in module.builtins}
+    frags = [module for module in read if "frag" in module.stages]
+    verts = [module for module in read if "vert" in module.stages]
+    stages = {stage for module in read for stage in module.stages}
+    builtins = {builtin for module in read for builtin in module.builtins}
     facing = bool(frags) and enums.BuiltIn_FrontFacing in builtins and state.polygons == 0
     culled = state.culled if facing and state.culled in (CULL_FRONT, CULL_BACK) else None
-    sized = any(module.sized for module in found) and state.polygons in (0, 1)
+    sized = any(module.sized for module in read) and state.polygons in (0, 1)
     shape = ""
     if stages.isdisjoint(_MAKERS):
         shape = state.topology if state.topology in (LINES, TRIANGLES) else ""
@@ -220,11 +220,11 @@ def _outputs(
 
 
 def _attributes(state: PipelineState, verts: list[DeclaredUse]) -> tuple[tuple[int, int], ...]:
-    found: list[tuple[int, int]] = []
+    attributes: list[tuple[int, int]] = []
     for location, mask in state.attributes:
         declared = 0
         for module in verts:
             declared |= module.inputs.get((location, 0), 0)
         if declared & ~mask:
-            found.append((location, mask & declared))
-    return tuple(found)
+            attributes.append((location, mask & declared))
+    return tuple(attributes)

@@ -159,10 +159,10 @@ def _outputs(
     moved = structures.find(recorded, _LOCATIONS)
     if moved is not None:
         named = as_list(moved.get("colorAttachmentLocations", []), "colorAttachmentLocations")
-        found = [as_number(one, "colorAttachmentLocations") for one in named]
-        if len(found) != len(present):
+        numbers_named = [as_number(one, "colorAttachmentLocations") for one in named]
+        if len(numbers_named) != len(present):
             return None
-        locations = [None if one == _UNUSED else one for one in found]
+        locations = [None if one == _UNUSED else one for one in numbers_named]
     samples = _part(recorded, "multisampleState")
     coverage = _known(samples, "alphaToCoverageEnable", _COVERAGE in changing)
     return outputs_of(masks, locations, None if coverage is None else coverage != 0)
@@ -198,11 +198,11 @@ def _taken(one: Object | None, components: int, changing: set[int]) -> tuple[int
 def _attributes(recorded: Object) -> tuple[tuple[int, int], ...]:
     """(Location, components of its format) of the vertex attributes."""
     fetched = _part(recorded, "vertexInputState")
-    found: dict[int, int] = {}
+    components: dict[int, int] = {}
     for item in as_list(fetched.get("attributes", []), "attributes") if fetched else ():
         one = as_object(item, "attributes")
         location = number(one, "location")
-        if location in found:
+        if location in components:
             return ()
-        found[location] = components_of(number(one, "format"))
-    return tuple(sorted(found.items()))
+        components[location] = components_of(number(one, "format"))
+    return tuple(sorted(components.items()))

@@ -86,13 +86,13 @@ class Flow:
             if len(labels) != count:
                 raise Fault(last, f"{ops.NAMES[last.op]} with {len(labels)} labels")
         number = self.number
-        found: list[int] = []
+        indices: list[int] = []
         for label in labels:
             index = number.get(label)
             if index is None:
                 raise Fault(last, f"%{label.id} is branched to but is no block of this function")
-            found.append(index)
-        return found
+            indices.append(index)
+        return indices
 
     def reachable(self, block: int) -> bool:
         return self.enter[block] >= 0
@@ -505,8 +505,8 @@ def _compare(kind: int) -> Rule:
             return f"the result type is {show(inst.type)}, not boolean"
         first = numeric(inst.args[0].type)
         for arg in inst.args:
-            found = numeric(arg.type)
-            if found[0] != kind or found[2] != result[2] or found != first:
+            operand = numeric(arg.type)
+            if operand[0] != kind or operand[2] != result[2] or operand != first:
                 return _differ(arg, "fit for this comparison")
         return ""
 
@@ -518,8 +518,8 @@ def _convert(source: int, target: int) -> Rule:
         kind, _, count = numeric(inst.type)
         if kind != target:
             return f"the result type is {show(inst.type)}"
-        found = numeric(inst.args[0].type)
-        if found[0] != source or found[2] != count:
+        operand = numeric(inst.args[0].type)
+        if operand[0] != source or operand[2] != count:
             return _differ(inst.args[0], f"what converts to {show(inst.type)}")
         return ""
 
@@ -563,9 +563,9 @@ def _select(inst: Inst) -> str:
 
 
 def _is_nan(inst: Inst) -> str:
-    found = numeric(inst.args[0].type)
+    operand = numeric(inst.args[0].type)
     result = numeric(inst.type)
-    if result[0] != BOOL or found[0] != FLOAT or found[2] != result[2]:
+    if result[0] != BOOL or operand[0] != FLOAT or operand[2] != result[2]:
         return _differ(inst.args[0], "a matching floating-point value")
     return ""
 
@@ -650,20 +650,20 @@ def _walk(type: Inst | None, indices: tuple[int, ...]) -> Inst | str:
 
 
 def _extract(inst: Inst) -> str:
-    found = _walk(inst.args[0].type, inst.imm)
-    if isinstance(found, str):
-        return found
-    return "" if found is inst.type else f"the part is {show(found)}, not {show(inst.type)}"
+    reached = _walk(inst.args[0].type, inst.imm)
+    if isinstance(reached, str):
+        return reached
+    return "" if reached is inst.type else f"the part is {show(reached)}, not {show(inst.type)}"
 
 
 def _insert(inst: Inst) -> str:
     part, composite = inst.args
     if composite.type is not inst.type:
         return _differ(composite, show(inst.type))
-    found = _walk(inst.type, inst.imm)
-    if isinstance(found, str):
-        return found
-    return "" if found is part.type else f"the part is {show(found)}, not {show(part.type)}"
+    reached = _walk(inst.type, inst.imm)
+    if isinstance(reached, str):
+        return reached
+    return "" if reached is part.type else f"the part is {show(reached)}, not {show(part.type)}"
 
 
 def _construct(inst: Inst) -> str:
@@ -1078,8 +1078,8 @@ def counts(op: int) -> tuple[int, int, int, int]:
     """Least and most args, least and most imm of an opcode, by the grammar (bounds only where a
     shape varies).
     """
-    found = counts_known.get(op)
-    if found is None:
+    known = counts_known.get(op)
+    if known is None:
         counts = [0, 0, 0, 0]
         for code in shapes.operands(op):
             one = [0, 0, 0, 0]
@@ -1091,8 +1091,8 @@ def counts(op: int) -> tuple[int, int, int, int]:
             scale = MANY if quantifier == shapes.MANY else 1
             counts[1] += one[1] * scale
             counts[3] += one[3] * scale
-        found = counts_known[op] = (counts[0], counts[1], counts[2], counts[3])
-    return found
+        known = counts_known[op] = (counts[0], counts[1], counts[2], counts[3])
+    return known
 
 
 # -- the module ------------------------------------------------------------------------------------

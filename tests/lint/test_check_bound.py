@@ -17,6 +17,7 @@ from spvlink.sets.link_set import link_set
 from tests.support.chains import NAMES, build
 from tests.support.linking import fragment, vertex
 from tests.support.random_sets import make
+from tests.support.samples import compile_glsl
 
 
 @cache
@@ -115,3 +116,77 @@ def test_what_an_input_decides_about() -> None:
         )
     ]
     assert left == [5, 2, 5]
+
+
+def test_what_has_no_neighbour() -> None:
+    """Attributes come from no stage, and colours go to none."""
+    ends = "layout(location = 5) in vec4 a; layout(location = 0) out vec4 b; "
+    first = bound(vertex(ends + "void main() { b = a + p; gl_Position = p; }"))
+    last = bound(fragment("layout(location = 1) in vec4 a; void main() { o = a; }"))
+    for most, inputs, outputs in ((first, 0, 1), (last, 1, 0)):
+        assert (most.inputs, most.input_locations) == (4 * inputs, inputs)
+        assert (most.outputs, most.output_locations) == (4 * outputs, outputs)
+
+
+# What a shader does -> its instructions that stay for certain, beside a label and a return.
+SURE = {
+    "a phi of uniforms counts as one of inputs": (
+        "float x = pc.a.x; if (pc.a.y > 0.0) x = sin(x); o = vec4(x * 2.0);", 1),
+    "a specialization constant may be known": ("o = pc.a * float(S);", 1),
+    "one that is written over": ("o = sin(pc.a); if (pc.a.x > 0.0) o = cos(pc.a);", 1),
+    "a load by itself is nothing": ("o = pc.a;", 1),
+    "a store and its value": ("o = sin(pc.a);", 2),
+    "a write to memory": ("m.v = pc.a; o = pc.a;", 2),
+    "two writes to a buffer": ("m.v = pc.a; m.n = 7u; o = pc.a;", 3),
+    "a write to an image": ("imageStore(i, ivec2(0), pc.a); o = pc.a;", 2),
+    "a local array": (
+        "vec4 x[2]; x[uint(pc.a.x) & 1u] = pc.a; o = x[uint(pc.a.y) & 1u];", 1),
+    "an arm that a uniform decides about": ("if (pc.a.x > 0.0) o = pc.a;", 1),
+    "an arm that a specialization constant decides about": ("if (S > 3) o = pc.a;", 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SURE)
+def test_what_is_sure_to_stay(name: str) -> None:
+    body, count = SURE[name]
+    text = (
+        "layout(constant_id = 0) const int S = 3;\n"
+        "layout(push_constant) uniform P { vec4 a; } pc;\n"
+        "layout(set = 0, binding = 0) buffer M { vec4 v; uint n; } m;\n"
+        "layout(set = 0, binding = 1, rgba32f) uniform writeonly image2D i;\nvoid main() { %s }"
+    )
+    most = bound(fragment(text % body))
+    assert most.body - most.instructions(True) == count + 2
+
+
+def stays(text: str, stage: str) -> list[int]:
+    """What stays without fragments behind the stage, and with them."""
+    most = bound(compile_glsl("#version 460\n" + text, stage, "vulkan1.2"))
+    return [most.body - most.instructions(fixed) for fixed in (False, True)]
+
+
+def test_a_whole_struct_beside_a_position() -> None:
+    text = (
+        "layout(location = 0) in vec4 p; struct S { vec4 x; vec4 y; };\n"
+        "layout(location = 0) out S s; void main() { gl_Position = vec4(1.0); s = S(p, p); }"
+    )
+    assert stays(text, "vert") == [2, 3]
+
+
+def test_levels_stay_and_positions_of_patches_do_not() -> None:
+    text = (
+        "layout(vertices = 3) out; void main() { gl_TessLevelInner[0] = 2.0;\n"
+        "gl_out[gl_InvocationID].gl_Position = vec4(1.0); }"
+    )
+    assert stays(text, "tesc") == [3, 3]
+
+
+def test_nothing_of_a_mesh_is_known_to_stay() -> None:
+    text = (
+        "#extension GL_EXT_mesh_shader : require\n"
+        "layout(local_size_x = 1) in;\n"
+        "layout(triangles, max_vertices = 3, max_primitives = 1) out;"
+        "void main() { SetMeshOutputsEXT(3, 1); gl_MeshVerticesEXT[0].gl_Position = vec4(1.0);\n"
+        "gl_PrimitiveTriangleIndicesEXT[0] = uvec3(0, 1, 2); }"
+    )
+    assert stays(text, "mesh")[0] == stays(text, "mesh")[1]

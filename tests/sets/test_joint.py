@@ -4,6 +4,7 @@ linked with it fits whoever else was, and draws the same; who cannot obey is lef
 from __future__ import annotations
 
 from collections.abc import Collection
+from copy import copy
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from spvlink.grammar import ops
 from spvlink.link.check import interface
 from spvlink.options import Options
 from spvlink.pipeline import Source
+from spvlink.sets import joint as joint_sets
+from spvlink.sets.contract import Wire
 from spvlink.sets.joint import ALONE, Member, link_joint
 from spvlink.state import PipelineState
 from tests.support.chain_text import PASS, frag, geom, vert
@@ -146,9 +149,42 @@ def test_several_stages_before_rasterization() -> None:
 def test_nothing_is_left() -> None:
     broken = bytes(20)
     ahead, behind, document = joint([[broken]], [fragment(X)])
-    assert document is None and ahead[0].reason and behind[0].reason == ALONE
+    assert document is None and behind[0].reason == ALONE
+    assert ahead[0].reason and ahead[0].reason != ALONE
     ahead, behind, document = joint([[vertex(A)]], [broken])
-    assert document is None and behind[0].reason and ahead[0].reason == ALONE
+    assert document is None and ahead[0].reason == ALONE
+    assert behind[0].reason and behind[0].reason != ALONE
+
+
+BEFORE = Wire(2, 0, "float32", [32, 34], (0,), "")
+NEIGHBOURS = {
+    "what follows": (Wire(2, 2, "float32", [36], (0,), ""), True),
+    "another Location": (Wire(3, 2, "float32", [36], (0,), ""), False),
+    "behind a hole": (Wire(2, 3, "float32", [36], (0,), ""), False),
+    "what followed elsewhere": (Wire(2, 2, "float32", [38], (0,), ""), False),
+    "from the next Location": (Wire(2, 2, "float32", [40], (0,), ""), False),
+    "another type": (Wire(2, 2, "uint32", [36], (0,), ""), False),
+    "other qualifiers": (Wire(2, 2, "float32", [36], (1,), ""), False),
+}
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_neighbours_that_were_one_vector(name: str) -> None:
+    """A component at Location 4.x and 4.y as it was, 2.x and 2.y as it is, and one beside it."""
+    wire, is_joined = NEIGHBOURS[name]
+    before, after = copy(BEFORE), copy(wire)
+    before.keys = BEFORE.keys[:]
+    joined = joint_sets._together([before, after])
+    if is_joined:
+        assert [(w.location, w.component, w.keys) for w in joined] == [(2, 0, [32, 34, 36])]
+    else:
+        assert joined == [before, after] and before.keys == BEFORE.keys
+
+
+def test_a_whole_location_ends_a_vector() -> None:
+    """The next key belongs to the next Location: a vector has four components."""
+    first, second = Wire(2, 0, "float32", [38], (0,), ""), Wire(2, 1, "float32", [40], (0,), "")
+    assert joint_sets._together([first, second]) == [first, second]
 
 
 def test_nothing_crosses() -> None:

@@ -76,8 +76,8 @@ class Limits:
 def if_conversion(
     module: Module, function: Function, made: dict[Inst, int], limits: Limits
 ) -> None:
-    """Convert what may be, inner branches first. ``made``: the selects that are made, each with the
-    number of its merge block."""
+    """Convert what may be, inner branches first. ``made``: the phis that were replaced, most by a
+    select, each with the number of its merge block."""
     while len(function.blocks) > 1:
         candidates = _Round(module, function, limits)
         if not candidates.branches:
@@ -132,9 +132,9 @@ class _Round:
             return False
         if header.insts[-2].imm[0] & enums.SelectionControl_DontFlatten:
             return False
-        if merge not in cfg.index or merge in structure.loops or merge in cfg.dead_preds:
+        if merge not in cfg.index or merge in cfg.dead_preds:
             return False
-        return len(cfg.preds[merge]) == 2 and end.args[1] is not end.args[2]
+        return end.args[1] is not end.args[2]
 
     def look_at(self, header: Block, merge: Block) -> _Branch | None:
         """A selection that may go."""
@@ -152,8 +152,8 @@ class _Round:
             return None
         if sum(map(cost_of, moved)) + sum(map(_lanes, selection.phis)) > MAX_COST:
             return None
-        settled = invariant.settled(self.module)
-        if not settled.isdisjoint(moved) or not settled.isdisjoint(selection.phis):
+        # What an arm computes is used in the arm and by these phis, so they say it for the arms.
+        if not invariant.settled(self.module).isdisjoint(selection.phis):
             return None
         limits = self.limits
         if not limits.may_cross(selection.condition):
@@ -162,9 +162,7 @@ class _Round:
 
     def convert(self, selection: _Branch, made: dict[Inst, int]) -> None:
         select_phis(self.module, selection.merge, selection.condition, *selection.ways)
-        for phi in selection.phis:
-            if phi.op == ops.OpSelect:
-                made[phi] = selection.merge.id
+        made.update((phi, selection.merge.id) for phi in selection.phis)
         selection.header.insts[-2:] = [*selection.moved, branch(selection.merge)]
         debug_info = noted(self.module)
         if debug_info is not None:
@@ -223,14 +221,13 @@ def is_in_block(pointer: Inst) -> bool:
 def _lanes(inst: Inst) -> int:
     """How many 32-bit lanes a value has."""
     assert inst.type is not None
-    count = scalars.count(inst.type)
-    wide = count and scalars.scalar(inst.type).imm[:1] == (64,)
-    return count * 2 if wide else max(count, 1)
+    wide = scalars.scalar(inst.type).imm[:1] == (64,)
+    return max(scalars.count(inst.type) * (2 if wide else 1), 1)
 
 
 def cost_of(inst: Inst) -> int:
     """About how many operations an instruction is."""
-    if inst.op == LOAD_INPUT or inst.op == ops.OpUndef:
+    if inst.op == LOAD_INPUT:
         return 0
     if inst.op == ops.OpExtInst:
         return info.GLSL_COST.get(inst.imm[0], info.GLSL_DEFAULT_COST) * _lanes(inst)

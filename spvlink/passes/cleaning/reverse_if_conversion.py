@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from spvlink.facts.effects import Effects
 from spvlink.grammar import info, ops
-from spvlink.ir import types
 from spvlink.ir.core import IS_CHAIN, Block, Function, Inst, Module
 from spvlink.ir.debug import noted
 from spvlink.ir.edit import branch, flow_changed, retarget_phis, rewrite
@@ -152,8 +151,7 @@ class _Reverse:
     def may_sink(self, inst: Inst) -> bool:
         """Whether an instruction may run on some ways only."""
         if inst.op == ops.OpLoad:
-            assert inst.type is not None
-            return types.is_plain(inst.type) and self.effects.reads_constant(inst)
+            return self.effects.reads_constant(inst)
         if IS_CHAIN[inst.op]:
             return True
         flags = self.effects.flags(inst)
@@ -165,7 +163,6 @@ class _Reverse:
         condition = _condition(members[0])
         assert condition is not None
         gone = {*arms.yes, *arms.no, *members}
-        rest = [i for i in block.insts[first:] if i not in gone]
         merge = Block(module.new_id())
         blocks = [block]
         ways: list[Block] = []
@@ -184,7 +181,7 @@ class _Reverse:
         for test in spread:  # one lane for each of a vector: nobody may need that now
             if all(test not in user.args for user in self.uses[test]):
                 gone.add(test)
-        merge.insts = [*members, *[i for i in rest if i not in gone]]
+        merge.insts = [*members, *[i for i in block.insts[first:] if i not in gone]]
         block.insts = [i for i in block.insts[:first] if i not in gone]
         block.insts += [
             Inst(ops.OpSelectionMerge, None, [merge], (0,)),

@@ -60,24 +60,24 @@ class ColorOutput:
 
     def dead_places(self) -> list[str]:
         """The same as people write it: ``0.w``."""
-        found: list[str] = []
+        words: list[str] = []
         for at, mask in enumerate(self.masks):
             lanes = [n for n in range(self.size) if not mask >> n & 1]
             if lanes:
                 letters = "".join([_LETTERS[self.component + n] for n in lanes])
-                found.append(f"{self.location + at}.{letters}")
-        return found
+                words.append(f"{self.location + at}.{letters}")
+        return words
 
     def dead_paths(self) -> list[Path]:
         """The largest parts that are dead as a whole."""
-        found: list[Path] = []
+        paths: list[Path] = []
         for at, mask in enumerate(self.masks):
             path: Path = (at,) if self.array else ()
             if not mask:
-                found.append(path)
+                paths.append(path)
             elif mask != self.full:
-                found += [(*path, n) for n in range(self.size) if not mask >> n & 1]
-        return found
+                paths += [(*path, n) for n in range(self.size) if not mask >> n & 1]
+        return paths
 
 
 class Accesses:
