@@ -69,7 +69,7 @@ class Reals:
         self.polys: dict[int, Poly] = {}
         self.infinite: dict[Node, bool] = {}
         self.used: dict[str, int] = {}
-        self.columns = Splits(self)
+        self.columns = Splits(terms, self.poly, self.made, self.may_be_infinite)
 
     def use(self, axiom: str) -> None:
         self.used[axiom] = self.used.get(axiom, 0) + 1

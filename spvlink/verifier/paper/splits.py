@@ -13,11 +13,13 @@ from spvlink.verifier.paper.normal import choose, leaves_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
     from typing import Final
 
-    from spvlink.verifier.paper.reals import Poly, Reals
+    from spvlink.verifier.paper.terms import Terms
 
     Factors = tuple[Node, ...]
+    Poly = dict[Factors, float]
     Split = dict[Factors, tuple[Node, float]]
 
 _MOST_LINKS: Final = 512
@@ -26,10 +28,17 @@ _LINKS: Final = frozenset(("emit", "vstore"))
 
 
 class Splits:
-    """Takes apart; ``reals`` makes sums of nodes."""
+    """Takes apart; ``poly`` gives the sum that a node is, ``made`` the node of a sum, ``stays``
+    whether a factor must not be moved."""
 
-    def __init__(self, reals: Reals) -> None:
-        self.reals = reals
+    def __init__(
+        self, terms: Terms, poly: Callable[[Node], Poly], made: Callable[[str, Poly], Node],
+        stays: Callable[[Node], bool],
+    ) -> None:  # fmt: skip
+        self.terms = terms
+        self.poly = poly
+        self.made = made
+        self.stays = stays
 
     def split(self, node: Node) -> Split:
         """By group of factors: what varies, and a number before it. Empty if it is too much."""
@@ -54,14 +63,14 @@ class Splits:
                     continue
                 rest = polys[value].get(factors, {})
                 scaled = {m: c / scale for m, c in rest.items()}
-                ends[value] = self.reals.made(value.kind, scaled)
+                ends[value] = self.made(value.kind, scaled)
             made = self._column(node, ends) if node.kind == MEMORY else self._choice(node, ends)
             found[factors] = made, scale
         return found
 
     def _grouped(self, value: Node, inside: bool) -> dict[Factors, Poly]:
         found: dict[Factors, Poly] = {}
-        for monomial, factor in self.reals.poly(value).items():
+        for monomial, factor in self.poly(value).items():
             same = tuple([n for n in monomial if self._agreed(n, inside)])
             other = tuple([n for n in monomial if not self._agreed(n, inside)])
             group = found.setdefault(same, {})
@@ -73,10 +82,10 @@ class Splits:
         invocation wrote them all, so it is so unless it names a variable of a loop."""
         if node.varying and (not inside or names_variable(node)):
             return False
-        return not self.reals.may_be_infinite(node)
+        return not self.stays(node)
 
     def _choice(self, node: Node, ends: dict[Node, Node]) -> Node:
-        return choose(self.reals.graph, node, dict(ends))
+        return choose(self.terms.graph, node, dict(ends))
 
     def _values(self, column: Node) -> list[Node]:
         """All that is written to a column, in an order that depends on the column alone."""
@@ -88,7 +97,7 @@ class Splits:
 
     def _column(self, column: Node, ends: dict[Node, Node]) -> Node:
         """The same column of other values."""
-        graph, terms = self.reals.graph, self.reals.terms
+        graph, terms = self.terms.graph, self.terms
         known: dict[Node, Node] = {}
         for node in reversed(_links(column)):
             args = [known.get(a, a) if a.kind == MEMORY else a for a in node.args]
