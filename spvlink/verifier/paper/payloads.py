@@ -78,7 +78,7 @@ class PayloadStage(VertexStage):
         return super().effect(inst)
 
     def behind(self, node: Node) -> Node:
-        return self.graph.node("behind barrier", node.kind, (node,))
+        return self.graph.node("behind_barrier", node.kind, (node,))
 
     def finish(self, cells: dict[object, Value], live: Node) -> None:
         super().finish(cells, live)

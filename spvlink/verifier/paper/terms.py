@@ -235,5 +235,5 @@ class Terms:
 
 # What another invocation has for itself, and not as an operation on what it has.
 OWN = frozenset((
-    "interp", "column", "patch", "at", "of primitive", "read back", "behind barrier",
+    "interp", "column", "patch", "at", "of primitive", "read back", "behind_barrier",
 ))  # fmt: skip
