@@ -82,6 +82,9 @@ WRONG = {
                                  ("vec2(a, b)", "colour = vec4(step(0.5, v.x * u));")),
     "a sum in front of a pole": (("vec2(a * u + b, b)", "colour = vec4(1.0 / v.x);"),
                                  ("vec2(a, b)", "colour = vec4(1.0 / (v.x * u + v.y));")),
+    "a pole that extrapolation reaches": (
+        ("vec2((abs(a) + 0.5) * u, b)", "colour = vec4(1.0 / v.x);"),
+        ("vec2(abs(a) + 0.5, b)", "colour = vec4(1.0 / (v.x * u));")),
     "a factor of one vertex": (
         ("vec2(a * u)", "vec2(b * u)", "vec2(u)", "colour = vec4(v.x);"),
         ("vec2(a)", "vec2(b)", "vec2(u)", "colour = vec4(v.x * u);")),

@@ -31,6 +31,7 @@ PRIMITIVE: Final = enums.Decoration_PerPrimitiveEXT
 INDEX: Final = enums.Decoration_Index
 OFFSET: Final = enums.Decoration_Offset
 XFB_BUFFER: Final = enums.Decoration_XfbBuffer
+INVARIANT: Final = enums.Decoration_Invariant
 STREAM: Final = enums.Decoration_Stream
 QUALIFIERS: Final = {
     enums.Decoration_Flat: "flat",
@@ -44,7 +45,7 @@ QUALIFIERS: Final = {
 class PlaceLeaf:
     """A scalar of an interface variable."""
 
-    __slots__ = ("captured", "key", "kind", "qualifiers", "stream")
+    __slots__ = ("captured", "invariant", "key", "kind", "qualifiers", "stream")
 
     def __init__(
         self, key: Key, kind: str, qualifiers: tuple[str, ...], captured: Key | None, stream: int
@@ -54,6 +55,7 @@ class PlaceLeaf:
         self.qualifiers = qualifiers
         self.captured = captured  # buffer and byte offset, if transform feedback takes it
         self.stream = stream
+        self.invariant = False
 
 
 class _Walk:
@@ -81,13 +83,17 @@ class _Walk:
         if self.builtin >= 0:
             key: Key = ("builtin", self.builtin, self.count)
             self.count += 1
-            return PlaceLeaf(key, kind, qualifiers, captured, stream)
+            return self.noted(PlaceLeaf(key, kind, qualifiers, captured, stream))
         at = self.component
         key = (self.word, self.location + at // 4, at % 4)
         if self.dual:
             key = (*key, self.dual)
         self.component += 2 if kind[1:] == "64" else 1
-        return PlaceLeaf(key, kind, qualifiers, captured, stream)
+        return self.noted(PlaceLeaf(key, kind, qualifiers, captured, stream))
+
+    def noted(self, leaf: PlaceLeaf) -> PlaceLeaf:
+        leaf.invariant = INVARIANT in self.notes
+        return leaf
 
     def tree(self, type: Inst) -> Any:
         """A value of leaves; moves on by the Locations that the type takes."""

@@ -132,7 +132,18 @@ class _Proof:
                     if node.op in (UNDEF, "unwritten"):
                         continue
                     return Verdict(UNKNOWN, PAPER, Place(mine.name, words), "it is gone")
+                if mine.written[key].invariant and not other.written[key].invariant:
+                    return Verdict(UNKNOWN, PAPER, Place(mine.name, words), "it was invariant")
+                if node.op == UNDEF != linked.op and key[0] == "builtin":
+                    # without a value, some of them have one that the specification gives
+                    return Verdict(UNKNOWN, PAPER, Place(mine.name, words), "it had no value")
                 pairs.append((words, node, linked))
+        for key, node in other.outputs.items():
+            if key in mine.outputs or node.op in (UNDEF, "unwritten"):
+                continue
+            if is_open or self.is_seen(mine.name, key, last):
+                place = Place(mine.name, output_name(key))
+                return Verdict(UNKNOWN, PAPER, place, "only the linked one writes it")
         for words, one, two in pairs:
             if not self.same(mine, words, one, two):
                 return self.part(mine.name, words, one, two)

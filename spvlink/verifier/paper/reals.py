@@ -7,15 +7,16 @@
 
 They hold for what ends in a colour. In front of a decision (a comparison, floor, a conversion to an
 integer, coordinates of a lookup) none of them holds, since a decision may depend on the last bit;
-but one that compares constants that are far apart comes out the same however they are rounded
-(``apart``). In front of a pole (division, sqrt, normalize ...) only ``uniform`` holds, unless the
-value stays away from it.
+nor in front of a constant factor that makes a step of a last bit (``STEEP``). In front of a pole
+(division, sqrt, normalize ...) only ``uniform`` holds, unless the value stays away from it.
 
 A value in normal form has sums as ``poly``: monomials of other nodes, with factors that are rounded
 to six digits.
 """
 
 from __future__ import annotations
+
+from math import isfinite
 
 from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper.compare import GUARDED
@@ -27,12 +28,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-    from spvlink.verifier.paper.splits import Poly
+    Poly = dict[tuple[Node, ...], float]
 
 UNIFORM: Final = "uniform"
 LINEAR: Final = "linear"
 SUMS: Final = "sums"
-APART: Final = "apart"
 # How a value is used
 DECIDED: Final = 0
 POLE: Final = 1
@@ -53,7 +53,10 @@ _POLES: Final = frozenset((
     "glsl.Sqrt", "glsl.InverseSqrt", "glsl.Log", "glsl.Log2", "glsl.Pow", "glsl.Normalize",
     "glsl.Atan2", "glsl.Tan", "glsl.MatrixInverse", "glsl.Asin", "glsl.Acos", "reciprocal",
 ))  # fmt: skip
-_FAR: Final = 1e-3  # parts of the larger one, or of 1
+# Their poles are elsewhere than at zero.
+_FAR_POLES: Final = frozenset(("glsl.Tan", "glsl.MatrixInverse", "glsl.Asin", "glsl.Acos"))
+STEEP: Final = 8192.0  # a factor that makes a step of the last bits
+_LOST: Final = 1e-9  # of the parts of a sum that cancel
 
 
 class Reals:
@@ -64,8 +67,9 @@ class Reals:
         self.graph: Graph = terms.graph
         self.known: dict[tuple[int, int], Node] = {}
         self.polys: dict[int, Poly] = {}
+        self.infinite: dict[Node, bool] = {}
         self.used: dict[str, int] = {}
-        self.columns = Splits(terms, self.poly, self.made)
+        self.columns = Splits(terms, self.poly, self.made, self.may_be_infinite)
 
     def use(self, axiom: str) -> None:
         self.used[axiom] = self.used.get(axiom, 0) + 1
@@ -142,10 +146,12 @@ class Reals:
         """Of the operands."""
         if node.kind[0] != "f" or any(a.kind[0] != "f" for a in node.args):
             return DECIDED
+        if node.op == "glsl.SmoothStep":
+            return level if _is_gentle(node) else DECIDED
         if node.op in _SMOOTH:
             return level
         if node.op in _POLES:
-            return level if all(self.away(a) for a in node.args) else min(level, POLE)
+            return level if self.has_no_pole(node) else min(level, POLE)
         if node.op in _SUMS:  # below SMOOTH: as they stand
             return level
         return DECIDED
@@ -159,23 +165,44 @@ class Reals:
     def _decided(self, node: Node, args: list[Node]) -> Node:
         return self.terms.rebuilt(node, args)
 
+    def has_no_pole(self, node: Node) -> bool:
+        """Whether a function that has a pole stays away from it, whatever is read."""
+        if node.op in _FAR_POLES or not all(self.away(a) for a in node.args):
+            return False
+        return node.op != "glsl.Pow" or not _is_steep(node.args[1])
+
+    def may_be_infinite(self, node: Node) -> bool:
+        """Whether a pole is in what a value is made of."""
+        known = self.infinite.get(node)
+        if known is None:
+            if node.op in ("FDiv", "reciprocal"):
+                found = not self.away(node.args[-1])
+            else:
+                found = node.op in _POLES and not self.has_no_pole(node)
+            known = found or any(self.may_be_infinite(a) for a in node.args)
+            self.infinite[node] = known
+        return known
+
     def away(self, node: Node) -> bool:
-        """Whether a float is known to be above a positive constant, whatever is read."""
-        op = node.op
+        """Whether a float is known to be well above zero, whatever is read."""
+        return self.least(node) * STEEP >= 1.0
+
+    def least(self, node: Node) -> float:
+        """A bound that a float is never below; 0 if none above it is known."""
+        op, args = node.op, node.args
         if op == CONST and fold.is_float(node.kind):
-            return fold.number(node.kind, node.bits) > 0.0
+            value = fold.number(node.kind, node.bits)
+            return value if value > 0.0 else 0.0
         if op in ("glsl.FMax", "glsl.NMax"):
-            return any(a.op == CONST and self.away(a) for a in node.args)
+            return max(self.least(a) if a.op == CONST else 0.0 for a in args)
         if op in ("glsl.FClamp", "glsl.NClamp"):
-            return node.args[1].op == CONST and self.away(node.args[1])
+            return self.least(args[1]) if args[1].op == CONST else 0.0
         if op == "FAdd":
-            a, b = node.args
-            return (self.away(a) and self.positive(b)) or (self.away(b) and self.positive(a))
-        if op == "FMul":
-            return all(self.away(a) for a in node.args)
-        if op == "interp":  # a weighted mean of what is above is above
-            return self.away(node.args[0])
-        return False
+            if all(self.positive(a) for a in args):
+                return self.least(args[0]) + self.least(args[1])
+        elif op == "FMul":
+            return self.least(args[0]) * self.least(args[1])
+        return 0.0
 
     def positive(self, node: Node) -> bool:
         """Whether a float is known not to be negative."""
@@ -192,7 +219,7 @@ class Reals:
             return node.args[0] is node.args[1] or all(self.positive(a) for a in node.args)
         if op == "Dot":
             return all(node.args[i] is node.args[i + 1] for i in range(0, len(node.args), 2))
-        if op in ("FAdd", "interp"):
+        if op == "FAdd":
             return all(self.positive(a) for a in node.args)
         return self.away(node)
 
@@ -228,6 +255,8 @@ class Reals:
             known = self._poly(node)
             if len(known) > _MOST:
                 known = {(self._opaque(node),): 1.0}
+            elif any(monomial and not abs(c) < STEEP for monomial, c in known.items()):
+                known = {(node,): 1.0}
             self.polys[node.id] = known
         return known
 
@@ -240,7 +269,8 @@ class Reals:
     def _poly(self, node: Node) -> Poly:
         op, args = node.op, node.args
         if op == CONST and fold.is_float(node.kind):
-            return {(): fold.number(node.kind, node.bits)}
+            value = fold.number(node.kind, node.bits)
+            return {(): value} if isfinite(value) else {(node,): 1.0}
         if node.undef:
             return {(node,): 1.0}
         if "precise" in node.imm:
@@ -251,6 +281,8 @@ class Reals:
             return self.polys_of_choice(node)
         if op == "interp":
             return self._interpolated(node)
+        if op in _SUMS and any(_is_no_number(arg) for arg in args):
+            return {(node,): 1.0}
         if op not in _SUMS or node.kind[0] != "f":
             form = self.form(node, SMOOTH)
             if form is not node and form.op == CONST:
@@ -264,7 +296,7 @@ class Reals:
         if op == "FMul":
             return _times(self.poly(args[0]), self.poly(args[1]))
         if op == "FDiv":
-            return _times(self.poly(args[0]), self._reciprocal(args[1]))
+            return self._quotient(node)
         if op == "glsl.Fma":
             product = _times(self.poly(args[0]), self.poly(args[1]))
             return _sum([(product, 1.0), (self.poly(args[2]), 1.0)])
@@ -299,18 +331,20 @@ class Reals:
         made.varying = True
         return self.poly(made)
 
-    def _reciprocal(self, node: Node) -> Poly:
-        """1 / x, as a node by itself: what is below it is moved by no axiom of sums."""
-        if node.op == CONST:
-            value = fold.number(node.kind, node.bits)
-            if value != 0.0:
-                return {(): 1.0 / value}
-        form = self.form(node, SMOOTH if self.away(node) else POLE)
+    def _quotient(self, node: Node) -> Poly:
+        """A division by what may be zero stays one, and only its operands change. Another is a
+        product with 1 / x, a node by itself: below it no sum is taken apart."""
+        above, below = node.args
+        form = self.form(below, SMOOTH if self.away(below) else POLE)
         if form.op == CONST:
             value = fold.number(form.kind, form.bits)
-            if value != 0.0:
-                return {(): 1.0 / value}
-        return {(self.graph.node("reciprocal", node.kind, (form,)),): 1.0}
+            if value != 0.0 and isfinite(1.0 / value):
+                return _times(self.poly(above), {(): 1.0 / value})
+        if not self.away(below):
+            made = self.graph.node("FDiv", node.kind, (self.form(above), form), node.imm)
+            return {(made,): 1.0}
+        inverse = self.graph.node("reciprocal", node.kind, (form,))
+        return _times(self.poly(above), {(inverse,): 1.0})
 
     def polys_of_choice(self, node: Node) -> Poly:
         form = self.form(node, SMOOTH)
@@ -332,6 +366,8 @@ class Reals:
         for monomial, factor in self.poly(inner).items():
             same = [n for n in monomial if not n.varying]
             other = [n for n in monomial if n.varying]
+            if other and any(self.may_be_infinite(n) for n in same):
+                same, other = [], list(monomial)
             self.use(LINEAR if other else UNIFORM)
             if not other:
                 key = tuple(same)
@@ -375,11 +411,34 @@ def _digits(value: float) -> str:
 
 
 def _sum(parts: list[tuple[Poly, float]]) -> Poly:
+    """What cancels goes: not what is small."""
     found: Poly = {}
+    most: Poly = {}
     for poly, factor in parts:
         for monomial, times in poly.items():
             found[monomial] = found.get(monomial, 0.0) + times * factor
-    return {m: c for m, c in found.items() if abs(c) > 1e-12}
+            most[monomial] = max(most.get(monomial, 0.0), abs(times * factor))
+    return {m: c for m, c in found.items() if not abs(c) <= _LOST * most[m]}
+
+
+def _is_no_number(node: Node) -> bool:
+    """Whether it is an infinity or a NaN."""
+    if node.op != CONST or not fold.is_float(node.kind):
+        return False
+    return not isfinite(fold.number(node.kind, node.bits))
+
+
+def _is_gentle(step: Node) -> bool:
+    """Whether the edges of smoothstep are far apart, or none that vary."""
+    edges = step.args[:2]
+    if all(edge.op == CONST for edge in edges):
+        low, high = [fold.number(edge.kind, edge.bits) for edge in edges]
+        return abs(high - low) * STEEP > 1.0
+    return not any(edge.varying for edge in edges)
+
+
+def _is_steep(exponent: Node) -> bool:
+    return exponent.op == CONST and not abs(fold.number(exponent.kind, exponent.bits)) < STEEP
 
 
 def _times(a: Poly, b: Poly) -> Poly:

@@ -18,9 +18,8 @@ if TYPE_CHECKING:  # typing costs start-up time
 
     from spvlink.verifier.paper.terms import Terms
 
-    # A sum of products in real numbers: factors -> the number before them
-    Poly = dict[tuple[Node, ...], float]
     Factors = tuple[Node, ...]
+    Poly = dict[Factors, float]
     Split = dict[Factors, tuple[Node, float]]
 
 _MOST_LINKS: Final = 512
@@ -29,14 +28,17 @@ _LINKS: Final = frozenset(("emit", "vstore"))
 
 
 class Splits:
-    """Takes apart. ``poly`` gives the sum that a node is, ``made`` the node of a sum."""
+    """Takes apart; ``poly`` gives the sum that a node is, ``made`` the node of a sum, ``stays``
+    whether a factor must not be moved."""
 
     def __init__(
-        self, terms: Terms, poly: Callable[[Node], Poly], made: Callable[[str, Poly], Node]
-    ) -> None:
+        self, terms: Terms, poly: Callable[[Node], Poly], made: Callable[[str, Poly], Node],
+        stays: Callable[[Node], bool],
+    ) -> None:  # fmt: skip
         self.terms = terms
         self.poly = poly
         self.made = made
+        self.stays = stays
 
     def split(self, node: Node) -> Split:
         """By group of factors: what varies, and a number before it. Empty if it is too much."""
@@ -69,11 +71,18 @@ class Splits:
     def _grouped(self, value: Node, inside: bool) -> dict[Factors, Poly]:
         found: dict[Factors, Poly] = {}
         for monomial, factor in self.poly(value).items():
-            same = tuple([n for n in monomial if _agreed(n, inside)])
-            other = tuple([n for n in monomial if not _agreed(n, inside)])
+            same = tuple([n for n in monomial if self._agreed(n, inside)])
+            other = tuple([n for n in monomial if not self._agreed(n, inside)])
             group = found.setdefault(same, {})
             group[other] = group.get(other, 0.0) + factor
         return {f: p for f, p in found.items() if any(p.values())}
+
+    def _agreed(self, node: Node, inside: bool) -> bool:
+        """Whether all vertices of a primitive agree on a factor that may be moved. ``inside``: one
+        invocation wrote them all, so it is so unless it names a variable of a loop."""
+        if node.varying and (not inside or names_variable(node)):
+            return False
+        return not self.stays(node)
 
     def _choice(self, node: Node, ends: dict[Node, Node]) -> Node:
         return choose(self.terms.graph, node, dict(ends))
@@ -126,12 +135,6 @@ def _links(column: Node) -> list[Node]:
 
 def _emits(column: Node) -> bool:
     return any(node.op in ("emit", "cut") for node in _links(column))
-
-
-def _agreed(node: Node, inside: bool) -> bool:
-    """Whether all vertices of a primitive agree on a value. ``inside``: one invocation wrote them
-    all, so it is so unless it names a variable of a loop."""
-    return not node.varying or (inside and not names_variable(node))
 
 
 def names_variable(value: Node) -> bool:
