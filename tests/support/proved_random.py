@@ -4,6 +4,7 @@ is needed. ``scripts/fuzz --verify`` runs them."""
 from __future__ import annotations
 
 import contextlib
+import importlib
 from collections.abc import Callable, Iterable, Iterator
 
 import spvlink
@@ -12,9 +13,12 @@ from spvlink.pipeline import Source
 from spvlink.verifier.machine.execute import execute
 from spvlink.verifier.paper.prove import prove
 from spvlink.verifier.verdict import EQUAL, UNEQUAL, Verdict
+from tests.support import generate_chains
 from tests.support.random_harness import Failure
 
-KINDS = ("pairs", "motion", "chains", "flow")
+# kind: the file of tests that has it
+KINDS = {"pairs": "test_random", "motion": "test_motion_random", "chains": "test_random_chains",
+         "flow": "test_random_flow"}  # fmt: skip
 PROVED, RAN, OPEN, NONE = "proved equal", "executed", "neither", "not linked"
 
 
@@ -57,18 +61,16 @@ def judged(codes: list[bytes], after: list[bytes], options: Options) -> object:
 
 def built(kind: str, seed: int) -> tuple[list[bytes], Options]:
     """The modules of a seed and the options that its tests link it with."""
-    from tests.random import test_motion_random, test_random, test_random_chains, test_random_flow
-    from tests.support import generate_chains
-
+    tests = importlib.import_module(f"tests.random.{KINDS[kind]}")
     options = Options()
     if kind == "chains":
         options.complete = generate_chains.make(seed)[-1][0] != "frag"
-        return list(test_random_chains.compile_chain(seed)), options
+        return list(tests.compile_chain(seed)), options
     if kind == "flow":
-        codes = list(test_random_flow.modules(seed))
+        codes = list(tests.modules(seed))
         with contextlib.suppress(Failure, ValueError):
-            options = test_random_flow.settings(seed, codes)
+            options = tests.settings(seed, codes)
         return codes, options
     if kind == "motion":
-        return list(test_motion_random.compile_pair(seed)), test_motion_random.settings(seed)
-    return list(test_random.compile_pair(seed)), options
+        return list(tests.compile_pair(seed)), tests.settings(seed)
+    return list(tests.compile_pair(seed)), options

@@ -22,6 +22,7 @@ _CONTRACTED: Final = frozenset(
 _CONVERSIONS: Final = frozenset((
     ops.OpConvertFToU, ops.OpConvertFToS, ops.OpConvertSToF, ops.OpConvertUToF, ops.OpUConvert,
     ops.OpSConvert, ops.OpFConvert, ops.OpQuantizeToF16, ops.OpSelect, ops.OpIsNan, ops.OpIsInf,
+    ops.OpBitFieldInsert, ops.OpBitFieldSExtract, ops.OpBitFieldUExtract,
 ))  # fmt: skip
 _IMPLICIT: Final = frozenset((
     ops.OpImageSampleImplicitLod, ops.OpImageSampleDrefImplicitLod,
