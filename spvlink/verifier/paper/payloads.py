@@ -16,6 +16,7 @@ from spvlink.verifier.paper.places import PlaceLeaf
 from spvlink.verifier.paper.pointers import TermPointer
 from spvlink.verifier.paper.shapes import Value, mapped
 from spvlink.verifier.paper.state import Edge
+from spvlink.verifier.paper.terms import BEHIND
 from spvlink.verifier.paper.vertices import VertexStage
 
 TYPE_CHECKING = False
@@ -78,7 +79,7 @@ class PayloadStage(VertexStage):
         return super().effect(inst)
 
     def behind(self, node: Node) -> Node:
-        return self.graph.node("behind_barrier", node.kind, (node,))
+        return self.graph.node(BEHIND, node.kind, (node,))
 
     def finish(self, cells: dict[object, Value], live: Node) -> None:
         super().finish(cells, live)

@@ -28,7 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-    Poly = dict[tuple[Node, ...], float]
+    from spvlink.verifier.paper.splits import Poly
 
 UNIFORM: Final = "uniform"
 LINEAR: Final = "linear"

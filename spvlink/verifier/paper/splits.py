@@ -18,8 +18,9 @@ if TYPE_CHECKING:  # typing costs start-up time
 
     from spvlink.verifier.paper.terms import Terms
 
+    # A sum of products in real numbers: factors -> the number before them
+    Poly = dict[tuple[Node, ...], float]
     Factors = tuple[Node, ...]
-    Poly = dict[Factors, float]
     Split = dict[Factors, tuple[Node, float]]
 
 _MOST_LINKS: Final = 512

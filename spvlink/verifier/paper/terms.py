@@ -233,7 +233,8 @@ class Terms:
         return known[node]
 
 
+BEHIND = "behind barrier"  # what others have written by then
 # What another invocation has for itself, and not as an operation on what it has.
 OWN = frozenset((
-    "interp", "column", "patch", "at", "of primitive", "read back", "behind_barrier",
+    "interp", "column", "patch", "at", "of primitive", "read back", BEHIND, "payload value",
 ))  # fmt: skip

@@ -20,7 +20,7 @@ from spvlink.verifier.paper.shapes import Value, mapped, parts
 from spvlink.verifier.paper.splits import names_variable
 from spvlink.verifier.paper.stage import ProvedStage, flat_leaves, part_of_leaves
 from spvlink.verifier.paper.state import Edge
-from spvlink.verifier.paper.terms import OWN, Terms
+from spvlink.verifier.paper.terms import BEHIND, OWN, Terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -95,7 +95,7 @@ class VertexStage(ProvedStage):
         return value
 
     def settled(self, node: Node) -> Node:
-        found = settled_value(self.graph, node) if node.op == "behind_barrier" else None
+        found = settled_value(self.graph, node) if node.op == BEHIND else None
         return found or node
 
     def vertices(self) -> int:
@@ -196,7 +196,7 @@ class VertexStage(ProvedStage):
             if node.op == "unwritten":
                 return node
             one = of_one(self.terms, node, self.vertices())
-            return self.graph.node("behind_barrier", node.kind, (one or node,))
+            return self.graph.node(BEHIND, node.kind, (one or node,))
 
         for cell, value in list(self.cells.items()):
             if isinstance(cell, tuple) and cell[0] == COLUMN:
@@ -291,14 +291,14 @@ def own_value(graph: Graph, column: Node) -> Node | None:
 def settled_value(graph: Graph, node: Node) -> Node | None:
     """What a value of the patch is behind a barrier, or at the end, if all invocations wrote the
     same, or nothing."""
-    while node.op == "behind_barrier":
+    while node.op == BEHIND:
         node = node.args[0]
     leaves = leaves_of(node)
     if node.varying or leaves is None:
         return None
     ends: dict[Node, Node] = {}
     for leaf in leaves:
-        if leaf.op == "behind_barrier":
+        if leaf.op == BEHIND:
             return None
         ends[leaf] = graph.undefined(leaf.kind) if leaf.op == "unwritten" else leaf
     return choose(graph, node, ends)
@@ -311,11 +311,11 @@ def written_values(node: Node) -> list[Node]:
     todo = [node]
     while todo:
         node = todo.pop()
-        leaves = [node.args[0]] if node.op == "behind_barrier" else leaves_of(node)
+        leaves = [node.args[0]] if node.op == BEHIND else leaves_of(node)
         if leaves is None:
             return []
         for leaf in leaves:
-            if leaf.op in ("behind_barrier", ITE):
+            if leaf.op in (BEHIND, ITE):
                 todo.append(leaf)
             elif leaf.op != "unwritten" and leaf not in found:
                 found.append(leaf)
@@ -349,7 +349,7 @@ def of_one(terms: Terms, node: Node, vertices: int) -> Node | None:
     """The value of a patch if just one invocation writes it, and always does; the control shader
     has as many as ``vertices``."""
     graph = terms.graph
-    while node.op == "behind_barrier":
+    while node.op == BEHIND:
         node = node.args[0]
     if node.op != ITE:
         return None
