@@ -305,9 +305,9 @@ def _listed(options: Options, name: str, value: str) -> None:
         return
     _one_of(name, value, passes())
     if name == "--disable":
-        options.disabled |= {value}
+        options.disable |= {value}
     else:
-        options.disabled -= {value}
+        options.disable -= {value}
 
 
 def _spec(options: Options, text: str) -> None:

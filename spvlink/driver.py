@@ -100,7 +100,7 @@ def link(
 
 def _check(options: Options) -> None:
     """Raise Usage for names that nothing has."""
-    for name in sorted(options.disabled.difference(PASSES)):
+    for name in sorted(options.disable.difference(PASSES)):
         raise Usage(f"no optimization is called {name}")
     for name in sorted(options.keep_interface - frozenset(STAGES.values())):
         raise Usage(f"no stage is called {name}")

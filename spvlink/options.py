@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     class Settings(TypedDict, total=False):
         """The keywords of ``Options``, for ``link``."""
 
-        disabled: Iterable[str]
+        disable: Iterable[str]
         clean: bool
         complete: bool
         exact: bool
@@ -36,7 +36,7 @@ class Options:
     """All settings of one ``link``; each may be given as a keyword or set afterwards. The defaults
     are those of the command line.
 
-    disabled        names of optimizations that are switched off (``spvlink passes`` lists them)
+    disable        names of optimizations that are switched off (``spvlink passes`` lists them)
     exact           only changes that keep every output bit of every stage (default False)
     clean           write all stages in their simplest form, those too that linking does not need
                     (default False: they go out as they came)
@@ -75,7 +75,7 @@ class Options:
     """
 
     __slots__ = (
-        "check_each", "clean", "complete", "cost_limit", "disabled", "exact", "expect",
+        "check_each", "clean", "complete", "cost_limit", "disable", "exact", "expect",
         "keep_interface", "layout", "observer", "pack", "patch_points", "spec", "spec_defaults",
         "state", "stop_after", "strict", "target_env", "validate", "view_mask",
     )  # fmt: skip
@@ -83,7 +83,7 @@ class Options:
     def __init__(
         self,
         *,
-        disabled: Iterable[str] = (),
+        disable: Iterable[str] = (),
         clean: bool = False,
         complete: bool = False,
         exact: bool = False,
@@ -104,7 +104,7 @@ class Options:
         view_mask: int | None = None,
         observer: Callable[[int, str, str, object], None] | None = None,
     ) -> None:
-        self.disabled: frozenset[str] = frozenset(disabled)
+        self.disable: frozenset[str] = frozenset(disable)
         self.clean = clean
         self.complete = complete
         self.exact = exact

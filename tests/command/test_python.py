@@ -19,8 +19,8 @@ VERT, FRAG = build("debug_uv")
 
 
 def test_options_are_keywords() -> None:
-    by_keyword = spvlink.link([VERT, FRAG], exact=True, disabled=["compact", "dead"])
-    options = spvlink.Options(exact=True, disabled=["compact", "dead"])
+    by_keyword = spvlink.link([VERT, FRAG], exact=True, disable=["compact", "dead"])
+    options = spvlink.Options(exact=True, disable=["compact", "dead"])
     by_options = spvlink.link([VERT, FRAG], options)
     plain = spvlink.link([VERT, FRAG])
     data = [[s.data for s in linked.stages] for linked in (by_keyword, by_options, plain)]
@@ -31,7 +31,7 @@ def test_settings_that_make_no_sense() -> None:
     with pytest.raises(spvlink.Usage, match="given twice"):
         spvlink.link([VERT, FRAG], spvlink.Options(), exact=True)
     with pytest.raises(spvlink.Usage, match="no optimization is called speed"):
-        spvlink.link([VERT, FRAG], disabled=["speed"])
+        spvlink.link([VERT, FRAG], disable=["speed"])
     with pytest.raises(spvlink.Usage, match="no stage is called pixel"):
         spvlink.link([VERT, FRAG], keep_interface=["pixel"])
     with pytest.raises(spvlink.Usage, match="at least once"):
