@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from spvlink.errors import meant
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable, Iterable, Mapping
@@ -104,13 +106,13 @@ class Options:
         view_mask: int | None = None,
         observer: Callable[[int, str, str, object], None] | None = None,
     ) -> None:
-        self.disable: frozenset[str] = frozenset(disable)
+        self.disable: frozenset[str] = _names("disable", disable)
         self.clean = clean
         self.complete = complete
         self.exact = exact
         self.cost_limit = cost_limit
         self.expect = expect
-        self.keep_interface: frozenset[str] = frozenset(keep_interface)
+        self.keep_interface: frozenset[str] = _names("keep_interface", keep_interface)
         self.target_env = target_env
         self.validate = validate
         self.strict = strict
@@ -124,3 +126,18 @@ class Options:
         self.state = state
         self.view_mask = view_mask
         self.observer = observer
+
+
+def _names(what: str, given: Iterable[str]) -> frozenset[str]:
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        raise TypeError(f"{what}: expected a list of names, not {type(given).__name__}")
+    return frozenset(given)
+
+
+def options_of(settings: Settings) -> Options:
+    """The options that keywords give. Raises TypeError for one that does not exist."""
+    for name in settings:
+        if name not in Options.__slots__:
+            like = meant(name, Options.__slots__)
+            raise TypeError(f"unknown option {name}{like}; see help(spvlink.Options)")
+    return Options(**settings)
