@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from spvlink.errors import Usage
+from spvlink.errors import Usage, meant
 from spvlink.options import Options
 from spvlink.pipeline import PACKINGS, STAGES
 from spvlink.sources import Argument, check_files
@@ -286,14 +286,6 @@ def _split(word: str) -> tuple[str, str, str]:
     return word, "", ""
 
 
-def meant(word: str, known: Iterable[str]) -> str:
-    """`` (did you mean WORD?)`` or an empty string."""
-    from difflib import get_close_matches
-
-    like = get_close_matches(word, list(known), 1, 0.75)
-    return f" (did you mean {like[0]}?)" if like else ""
-
-
 def _listed(options: Options, name: str, value: str) -> None:
     """An option that may be given several times."""
     if name == "--spec":
@@ -305,9 +297,9 @@ def _listed(options: Options, name: str, value: str) -> None:
         return
     _one_of(name, value, passes())
     if name == "--disable":
-        options.disabled |= {value}
+        options.disable |= {value}
     else:
-        options.disabled -= {value}
+        options.disable -= {value}
 
 
 def _spec(options: Options, text: str) -> None:

@@ -12,9 +12,9 @@ import sys
 import time
 
 from spvlink import output, pipeline, report, sources, validate
-from spvlink.arguments import HELP, HELP_ALL, SEE, Command, meant, parse, passes
+from spvlink.arguments import HELP, HELP_ALL, SEE, Command, parse, passes
 from spvlink.driver import link
-from spvlink.errors import Broken, Refused, SpvlinkError, Usage
+from spvlink.errors import Broken, Refused, SpvlinkError, Usage, meant
 from spvlink.options import Options
 from spvlink.pipeline import Flaw, Linked, Source, StageResult
 

@@ -24,7 +24,7 @@ from spvlink.ir.edit import abandon
 from spvlink.link.border.stage import Stage
 from spvlink.link.check import interface
 from spvlink.link.check.input import flaws
-from spvlink.options import Options
+from spvlink.options import Options, options_of
 from spvlink.pipeline import (
     DEFECT,
     NOTHING_TO_GAIN,
@@ -81,7 +81,7 @@ def link(
     """
     if options is not None and settings:
         raise Usage("settings are given twice: as options and as keywords")
-    options = options or Options(**settings)
+    options = options or options_of(settings)
     _check(options)
     sources = [s if isinstance(s, Source) else Source(s) for s in stages]
     for source in sources:
@@ -100,7 +100,7 @@ def link(
 
 def _check(options: Options) -> None:
     """Raise Usage for names that nothing has."""
-    for name in sorted(options.disabled.difference(PASSES)):
+    for name in sorted(options.disable.difference(PASSES)):
         raise Usage(f"no optimization is called {name}")
     for name in sorted(options.keep_interface - frozenset(STAGES.values())):
         raise Usage(f"no stage is called {name}")

@@ -11,6 +11,10 @@ Raise at the deepest place, with the fact; every layer on the way may add one li
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Iterable
+
 
 class SpvlinkError(Exception):
     """Base of all errors; ``message`` is one line, ``context`` says while doing what, innermost
@@ -63,3 +67,11 @@ class Usage(SpvlinkError):
 
 class BadArchive(SpvlinkError):
     """A file is no Fossilize archive, or an entry of one cannot be used."""
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """`` (did you mean WORD?)`` or an empty string."""
+    from difflib import get_close_matches
+
+    like = get_close_matches(word, list(known), 1, 0.75)
+    return f" (did you mean {like[0]}?)" if like else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from spvlink.errors import meant
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable, Iterable, Mapping
@@ -10,7 +12,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     class Settings(TypedDict, total=False):
         """The keywords of ``Options``, for ``link``."""
 
-        disabled: Iterable[str]
+        disable: Iterable[str]
         clean: bool
         complete: bool
         exact: bool
@@ -36,7 +38,7 @@ class Options:
     """All settings of one ``link``; each may be given as a keyword or set afterwards. The defaults
     are those of the command line.
 
-    disabled        names of optimizations that are switched off (``spvlink passes`` lists them)
+    disable        names of optimizations that are switched off (``spvlink passes`` lists them)
     exact           only changes that keep every output bit of every stage (default False)
     clean           write all stages in their simplest form, those too that linking does not need
                     (default False: they go out as they came)
@@ -75,7 +77,7 @@ class Options:
     """
 
     __slots__ = (
-        "check_each", "clean", "complete", "cost_limit", "disabled", "exact", "expect",
+        "check_each", "clean", "complete", "cost_limit", "disable", "exact", "expect",
         "keep_interface", "layout", "observer", "pack", "patch_points", "spec", "spec_defaults",
         "state", "stop_after", "strict", "target_env", "validate", "view_mask",
     )  # fmt: skip
@@ -83,7 +85,7 @@ class Options:
     def __init__(
         self,
         *,
-        disabled: Iterable[str] = (),
+        disable: Iterable[str] = (),
         clean: bool = False,
         complete: bool = False,
         exact: bool = False,
@@ -104,13 +106,13 @@ class Options:
         view_mask: int | None = None,
         observer: Callable[[int, str, str, object], None] | None = None,
     ) -> None:
-        self.disabled: frozenset[str] = frozenset(disabled)
+        self.disable: frozenset[str] = _names("disable", disable)
         self.clean = clean
         self.complete = complete
         self.exact = exact
         self.cost_limit = cost_limit
         self.expect = expect
-        self.keep_interface: frozenset[str] = frozenset(keep_interface)
+        self.keep_interface: frozenset[str] = _names("keep_interface", keep_interface)
         self.target_env = target_env
         self.validate = validate
         self.strict = strict
@@ -124,3 +126,18 @@ class Options:
         self.state = state
         self.view_mask = view_mask
         self.observer = observer
+
+
+def _names(what: str, given: Iterable[str]) -> frozenset[str]:
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        raise TypeError(f"{what}: expected a list of names, not {type(given).__name__}")
+    return frozenset(given)
+
+
+def options_of(settings: Settings) -> Options:
+    """The options that keywords give. Raises TypeError for one that does not exist."""
+    for name in settings:
+        if name not in Options.__slots__:
+            like = meant(name, Options.__slots__)
+            raise TypeError(f"unknown option {name}{like}; see help(spvlink.Options)")
+    return Options(**settings)

@@ -156,6 +156,8 @@ class Folder(Manifest):
     """The pipelines of a folder. ``pairing``: how they were found, and what is left over;
     ``sources``: how many files are no modules but sources of some. Raises Usage, BadSpirv."""
 
+    each_file = True
+
     def __init__(self, folder: str, settings: FolderSettings | None = None) -> None:
         settings = settings or FolderSettings(folder)
         self.pairing = Pairing(folder)

@@ -44,6 +44,8 @@ class Manifest:
     """A manifest as a source and a sink. ``path``: its file. Raises Usage if it cannot be read,
     BadSpirv if lines are wrong."""
 
+    each_file = False  # whether files of one content are as many in the output
+
     def __init__(self, path: str) -> None:
         self.path = path
         self.warnings: list[str] = []
@@ -171,9 +173,9 @@ class Manifest:
             data = self.recent.put(path, read_module(path))
             digest = digest_of(data)
             self.digests[path] = digest
-            if digest not in self.files:
-                self.files[digest] = path
+            if self.each_file or digest not in self.files:
                 self.bytes = self.bytes[0] + len(data), 0
+            self.files.setdefault(digest, path)
         return self.digests[path]
 
     # -- out -------------------------------------------------------------------------------------

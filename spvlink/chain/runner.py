@@ -96,19 +96,19 @@ class Runner:
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.disabled = options.disabled
+        self.disable = options.disable
         if options.pack == PACK_NONE:
-            self.disabled |= {"compact"}
+            self.disable |= {"compact"}
         self.seconds: dict[str, float] = {}
         self.count = 0
         self.watched = options.check_each or options.observer is not None
         # whether nobody looks between the passes and each of them runs
         seen = self.watched or options.stop_after is not None
-        self.plain = not seen and "simplify" not in self.disabled
+        self.plain = not seen and "simplify" not in self.disable
 
     def enabled(self, name: str) -> bool:
         """Whether a pass, or a group of passes, may run (again)."""
-        if self.disabled and (name in self.disabled or name.partition(".")[0] in self.disabled):
+        if self.disable and (name in self.disable or name.partition(".")[0] in self.disable):
             return False
         last = self.options.stop_after
         return last is None or self.count < last

@@ -231,7 +231,7 @@ def _fill(contract: Contract, crossing: Crossing, known: _Known, options: Option
     names, bases = _names(link)
     crossed: dict[int, Unit] = {key: u for u in crossing.units for key in u.keys}
     if contract.consumer:
-        crossing.place("compact" not in options.disabled)
+        crossing.place("compact" not in options.disable)
     else:  # a stub reads all: what any consumer can do without is what nobody writes
         crossed = {key: unit for key, unit in crossed.items() if key in known.stored}
     for unit in crossing.units:

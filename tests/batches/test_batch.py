@@ -213,7 +213,7 @@ def test_options_are_those_of_link(source: Path, tmp_path: Path) -> None:
     path = write_lines(tmp_path / "m.jsonl", lines)
     for words, settings in (
         (["--exact"], {"exact": True}),
-        (["--disable", "compact", "--pack", "none"], {"disabled": ["compact"], "pack": "none"}),
+        (["--disable", "compact", "--pack", "none"], {"disable": ["compact"], "pack": "none"}),
         (["--keep-interface", "frag"], {"keep_interface": ["frag"]}),
         (["--spec-defaults", "--complete"], {"spec_defaults": True, "complete": True}),
     ):

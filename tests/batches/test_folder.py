@@ -191,6 +191,16 @@ def test_outputs_keep_names_and_folders(tmp_path: Path) -> None:
     assert {p: p.read_bytes() for p in out.rglob("*.spv")} == before
 
 
+def test_bytes_are_those_of_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two folders with the same modules: each file counts, before and after."""
+    source, out = tmp_path / "in", tmp_path / "out"
+    put(source, a__m_DOT_vert=colour(0), a__m_DOT_frag=reads(0))
+    put(source, b__m_DOT_vert=colour(0), b__m_DOT_frag=reads(0))
+    assert run("batch", source, "-o", out, "--jobs", "1") == 0
+    before, after = (sum(p.stat().st_size for p in f.rglob("*.spv")) for f in (source, out))
+    assert f", bytes {before:,} -> {after:,}" in capsys.readouterr().err
+
+
 def test_the_plan_is_a_manifest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     put(
         tmp_path,

@@ -61,7 +61,7 @@ def cross(producer: Module, consumer: Module, options: Options) -> list[str]:
     """The same with all passes but code motion, which would take expressions apart that are looked
     at here; what became of every varying. spirv-val accepts the result (but ``--no-validate``, for
     extensions that it does not know)."""
-    options.disabled |= {"backward", "forward"}
+    options.disable |= {"backward", "forward"}
     linked = _optimize(producer, consumer, options)
     outputs = [encode(module) for module in (producer, consumer)]
     verdicts = validate_all(outputs, "vulkan1.3") if options.validate else [None, None]

@@ -144,7 +144,7 @@ def test_a_disabled_crossing_stays_off(name: str) -> None:
         return {remark.action for remark in done.linked.remarks}
 
     assert actions() >= set(CROSSING.values())
-    assert CROSSING[name] not in actions(disabled=frozenset([name]))
+    assert CROSSING[name] not in actions(disable=frozenset([name]))
 
 
 def test_there_is_a_fact_for_every_pass() -> None:
@@ -158,15 +158,15 @@ def test_there_is_a_fact_for_every_pass() -> None:
 @pytest.mark.parametrize("name", OFF)
 def test_a_disabled_pass_stays_off(name: str) -> None:
     assert OFF[name](run())
-    done = run(disabled=frozenset([name, "backward", "forward"]))
+    done = run(disable=frozenset([name, "backward", "forward"]))
     assert not OFF[name](done)
-    assert name not in names_of(disabled=frozenset([name]))
+    assert name not in names_of(disable=frozenset([name]))
     assert fits(done)
 
 
 def test_all_off() -> None:
     """Nothing but inlining, promotion and the way back: the interface's places and types stay."""
-    done = run(disabled=frozenset(table.GROUPS))
+    done = run(disable=frozenset(table.GROUPS))
     assert fits(done)
     for name, entry in done.table().items():
         assert entry == declared(VERT, OUTPUT)[name][:2]
@@ -191,7 +191,7 @@ UNWRITTEN = (
 )
 def test_inputs_nobody_writes_stay_declared_on_both_sides(off: str) -> None:
     """Without the removal of dead varyings every input must still find its output."""
-    done = Result(*UNWRITTEN, options(disabled=frozenset(off.split())))
+    done = Result(*UNWRITTEN, options(disable=frozenset(off.split())))
     assert fits(done)
     if "dead" in off:
         assert {"a", "b", "w"} <= {name.partition("_")[0] for name in done.table(inputs=True)}
@@ -204,7 +204,7 @@ def test_dead_code_elimination_leaves_no_copies_without_simplify() -> None:
         void main() { vec4 s = p * p; v = sin(vec4(s.x, s.y, s.z, p.x)); }"""
     )
     frag = fragment("layout(location = 0) in vec4 v; void main() { o = vec4(v.xyz, 1.0); }")
-    linked = spvlink.link([vert, frag], options(clean=True, disabled=frozenset(("simplify",))))
+    linked = spvlink.link([vert, frag], options(clean=True, disable=frozenset(("simplify",))))
     assert linked.outcome == "linked", linked.passed_through
 
 
@@ -411,7 +411,7 @@ def test_the_bytes_do_not_hang_on_where_things_lie_in_memory() -> None:
 def test_inputs_and_options_are_not_changed() -> None:
     data = [bytearray(VERT), bytearray(FRAG)]
     sources = [spvlink.Source(bytes(d), name) for d, name in zip(data, "ab", strict=True)]
-    chosen = options(disabled=frozenset(["join"]))
+    chosen = options(disable=frozenset(["join"]))
     before = {name: getattr(chosen, name) for name in Options.__slots__}
     spvlink.link(sources, chosen)
     assert [s.data for s in sources] == [VERT, FRAG] == data

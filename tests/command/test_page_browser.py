@@ -110,6 +110,21 @@ def test_picture(browser: Browser, five: str) -> None:
     assert seen.page.locator(".borders").count() == 0 and not seen.trouble
 
 
+def test_a_notebook_shows_the_interface(browser: Browser, tmp_path: Path) -> None:
+    """A cell of a notebook is an element of its page; the picture is seen, and keeps to itself."""
+    cell = spvlink.link(build("water_tess"))._repr_html_()
+    html = f"<!doctype html><style>b {{ display: none }}</style><div id=cell>{cell}</div>"
+    seen = Opened(browser, write(tmp_path / "notebook.html", html))
+    inside = seen.page.frame_locator("#cell iframe")
+    inside.locator(".borders .cell").first.wait_for(state="visible")
+    assert "vDeep" in inside.locator(".borders").first.inner_text()
+    inside.locator(".cell", has_text="vDeep").first.hover()
+    assert "vDeep" in inside.locator(".said").first.inner_text(), "its script runs"
+    box = seen.page.locator("#cell iframe").bounding_box()
+    assert box is not None and box["width"] > 500 and box["height"] > 300
+    assert not seen.trouble
+
+
 def test_mouse_and_keyboard(browser: Browser, water: str) -> None:
     seen = Opened(browser, water)
     said = seen.page.locator(".said").first

@@ -19,8 +19,8 @@ VERT, FRAG = build("debug_uv")
 
 
 def test_options_are_keywords() -> None:
-    by_keyword = spvlink.link([VERT, FRAG], exact=True, disabled=["compact", "dead"])
-    options = spvlink.Options(exact=True, disabled=["compact", "dead"])
+    by_keyword = spvlink.link([VERT, FRAG], exact=True, disable=["compact", "dead"])
+    options = spvlink.Options(exact=True, disable=["compact", "dead"])
     by_options = spvlink.link([VERT, FRAG], options)
     plain = spvlink.link([VERT, FRAG])
     data = [[s.data for s in linked.stages] for linked in (by_keyword, by_options, plain)]
@@ -31,13 +31,21 @@ def test_settings_that_make_no_sense() -> None:
     with pytest.raises(spvlink.Usage, match="given twice"):
         spvlink.link([VERT, FRAG], spvlink.Options(), exact=True)
     with pytest.raises(spvlink.Usage, match="no optimization is called speed"):
-        spvlink.link([VERT, FRAG], disabled=["speed"])
+        spvlink.link([VERT, FRAG], disable=["speed"])
     with pytest.raises(spvlink.Usage, match="no stage is called pixel"):
         spvlink.link([VERT, FRAG], keep_interface=["pixel"])
     with pytest.raises(spvlink.Usage, match="at least once"):
         spvlink.link([VERT, FRAG], expect=(0, 1))
-    with pytest.raises(TypeError, match="fast"):
+    with pytest.raises(TypeError, match="unknown option fast; see help"):
         spvlink.link([VERT, FRAG], fast=True)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"unknown option disabled \(did you mean disable\?\)"):
+        spvlink.link([VERT, FRAG], disabled=["dead"])  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="disable: expected a list of names, not str"):
+        spvlink.link([VERT, FRAG], disable="dead")
+    with pytest.raises(TypeError, match="keep_interface: expected a list of names, not str"):
+        spvlink.Options(keep_interface="frag")
+    with pytest.raises(TypeError, match="keep_interface: expected a list of names, not int"):
+        spvlink.Options(keep_interface=3)  # type: ignore[arg-type]
 
 
 def test_help_says_what_there_is() -> None:
@@ -87,6 +95,8 @@ def test_glsl_is_compiled(tmp_path: Path) -> None:
     [
         ((VERT, FRAG), TypeError, "options: expected spvlink.Options, not bytes; stages are one"),
         ((VERT,), TypeError, "expected a list of modules, as in link([vertex"),
+        ((3,), TypeError, "expected a list of modules, as in link([vertex, fragment]), not int"),
+        ((None,), TypeError, "expected a list of modules, as in link([vertex, fragment]), not No"),
         (
             ("a.spv",),
             TypeError,

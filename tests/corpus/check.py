@@ -52,9 +52,9 @@ class Verdict:
     drawn: str = ""  # '', EQUAL, FOLDED, DIFFERENT or why it was not drawn
 
 
-def link(codes: Sequence[Code], exact: bool, disabled: frozenset[str]) -> spvlink.Linked:
+def link(codes: Sequence[Code], exact: bool, disable: frozenset[str]) -> spvlink.Linked:
     options = spvlink.Options()
-    options.exact, options.disabled, options.validate = exact, disabled, False
+    options.exact, options.disable, options.validate = exact, disable, False
     return spvlink.link([spvlink.Source(data, entry=entry) for data, entry in codes], options)
 
 

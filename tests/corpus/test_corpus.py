@@ -220,8 +220,8 @@ def replaced(stage: int, new: Callable[[bytes], bytes]) -> check.Link:
     """A linker whose first answer has one module changed; the second link is honest."""
     done: list[bool] = []
 
-    def linker(codes: Sequence[Code], exact: bool, disabled: frozenset[str]) -> spvlink.Linked:
-        linked = check.link(codes, exact, disabled)
+    def linker(codes: Sequence[Code], exact: bool, disable: frozenset[str]) -> spvlink.Linked:
+        linked = check.link(codes, exact, disable)
         if not done:
             linked.stages[stage].data = new(linked.stages[stage].data)
             done.append(True)
@@ -284,8 +284,8 @@ def test_debug_information_changes_no_code(pair: tuple[Code, ...], tmp_path: Pat
     (described,) = build.pipelines(group, tmp_path, debug=True)
     assert isinstance(described, Pipeline) and described.codes != pair
 
-    def looks(codes: Sequence[Code], exact: bool, disabled: frozenset[str]) -> spvlink.Linked:
-        linked = check.link(codes, exact, disabled)
+    def looks(codes: Sequence[Code], exact: bool, disable: frozenset[str]) -> spvlink.Linked:
+        linked = check.link(codes, exact, disable)
         if b"NonSemantic" in codes[0][0]:
             linked.stages[0].data = codes[0][0]
         return linked
@@ -295,11 +295,11 @@ def test_debug_information_changes_no_code(pair: tuple[Code, ...], tmp_path: Pat
 
 
 def test_refusal_and_defect_count(pair: tuple[Code, ...]) -> None:
-    def refuses(codes: Sequence[Code], exact: bool, disabled: frozenset[str]) -> spvlink.Linked:
+    def refuses(codes: Sequence[Code], exact: bool, disable: frozenset[str]) -> spvlink.Linked:
         raise spvlink.BadSpirv("no")
 
-    def breaks(codes: Sequence[Code], exact: bool, disabled: frozenset[str]) -> spvlink.Linked:
-        linked = check.link(codes, exact, disabled)
+    def breaks(codes: Sequence[Code], exact: bool, disable: frozenset[str]) -> spvlink.Linked:
+        linked = check.link(codes, exact, disable)
         linked.defect = linked.passed_through = "broken"
         return linked
 

@@ -50,7 +50,7 @@ def test_an_invariant_output_reads_what_was_interpolated() -> None:
         if invariant:
             code = edited(code, (r"( *OpDecorate %o Location 0\n)", r"\1OpDecorate %o Invariant\n"))
         options = spvlink.Options(clean=True)
-        options.disabled = MOTION
+        options.disable = MOTION
         assert flattened(Result(vertex(vert), code, options)) == (set() if invariant else {"b"})
 
 
@@ -59,14 +59,14 @@ def test_what_is_read_of_each_vertex_is_not_flattened() -> None:
     frag = "#extension GL_EXT_fragment_shader_barycentric : require\n" + INSTANCES + frag
     frag = frag.replace("in vec2 b;", "pervertexEXT in vec2 b[];").replace("b);", "b[1]);")
     options = spvlink.Options(clean=True)
-    options.disabled = MOTION
+    options.disable = MOTION
     done = Result(vertex(INSTANCES + vert, "vulkan1.2"), fragment(frag, "vulkan1.2"), options)
     assert done.linked.passed_through is None and not flattened(done)
 
 
 def test_what_nothing_stores_is_not_flattened() -> None:
     vert, frag = two("flat @ vec2", "@ vec2", "a = p.xy;", USE)
-    assert not flattened(link(INSTANCES + vert, INSTANCES + frag, disabled=MOTION | {"propagate"}))
+    assert not flattened(link(INSTANCES + vert, INSTANCES + frag, disable=MOTION | {"propagate"}))
 
 
 CHOICES = {  # what b.x is by default, and by choice -> whether it may come exact before 1.0 / b
@@ -79,16 +79,16 @@ CHOICES = {  # what b.x is by default, and by choice -> whether it may come exac
 }
 
 
-@pytest.mark.parametrize("disabled", [MOTION, MOTION | {"propagate"}], ids=["moved", "flat"])
+@pytest.mark.parametrize("disable", [MOTION, MOTION | {"propagate"}], ids=["moved", "flat"])
 @pytest.mark.parametrize("one, other", CHOICES)
-def test_a_choice_of_a_negative_zero(one: str, other: str, disabled: frozenset[str]) -> None:
+def test_a_choice_of_a_negative_zero(one: str, other: str, disable: frozenset[str]) -> None:
     """Interpolation makes +0 of it, as of one that is no choice."""
     body = f"a = p.xy; b = vec2({one}, 2.0); if (u.tint[0].x > 0.5) b = vec2({other}, 3.0);"
     use = "o = u.tint[0] * 0.01 + vec4(a * 0.1, clamp(1.0 / b, -1.0, 1.0));"
     vert, frag = pair(*two("flat @ vec2", "@ vec2", body, use))
     codes = [vertex(INSTANCES + vert), fragment(INSTANCES + frag)]
     options = spvlink.Options(clean=True)
-    options.disabled = disabled
+    options.disable = disable
     done = Result(*codes, options)
     found = {r.action for r in done.linked.remarks if r.name == "b" and "x" in r.slot}
     assert ("propagated" in found or "flattened" in found) == CHOICES[one, other]

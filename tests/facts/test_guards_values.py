@@ -31,7 +31,7 @@ DENORMAL = {  # expression -> whether it may be one, once it is known
 def test_what_is_known_may_be_denormal(expression: str) -> None:
     vert = producer(STORES, OUTPUTS)
     frag = consumer(f"uint carry; float f = {expression}; o = vec4(f * 1e38, f, x, own);", OUTPUTS)
-    done = link(vert, frag, options(disabled=frozenset(("backward", "forward"))))
+    done = link(vert, frag, options(disable=frozenset(("backward", "forward"))))
     whys = [r.why for r in done.linked.remarks if r.name in ("a", "one")]
     assert any("denormal" in why for why in whys) == DENORMAL[expression], whys
     same_picture(vert, frag, done)

@@ -179,7 +179,7 @@ def link(given: list[bytes], only: str | None = None) -> list[bytes]:
     options = spvlink.Options(clean=True)
     options.check_each = True
     if only is not None:
-        options.disabled = BRINGING - {only}
+        options.disable = BRINGING - {only}
     linked = spvlink.link(given, options)
     assert linked.defect is None, linked.defect
     assert linked.passed_through is None

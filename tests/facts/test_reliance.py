@@ -98,7 +98,7 @@ def fragment(code: str) -> bytes:
 def test_code_without_a_use(name: str) -> None:
     code, may = IDLE[name]
     codes = [vertex(), fragment(code + " o = c;")]
-    options = spvlink.Options(disabled=frozenset(("backward", "forward")), validate=may)
+    options = spvlink.Options(disable=frozenset(("backward", "forward")), validate=may)
     done = Result(*codes, options)
     assert done.table()["c"] == ("0.xyzw", "f32x4")
     private = [v for v in done.frag.globals if v.imm[:1] == (enums.StorageClass_Private,)]
@@ -165,7 +165,7 @@ def test_dead_lanes_of_a_divisor(name: str, clean: bool) -> None:
     of."""
     code, crossing = DIVISIONS[name]
     linked = spvlink.link(
-        [vertex(), fragment(code)], clean=clean, validate=False, disabled={"backward", "forward"}
+        [vertex(), fragment(code)], clean=clean, validate=False, disable={"backward", "forward"}
     )
     left = {
         f"{r.name}.{lane}"

@@ -107,7 +107,7 @@ def test_versions_of_their_own_drop_what_is_said(folder: Path, ask: Ask) -> None
         frag = (folder / f"{name}.frag.spv").read_bytes()
         # only what is dead: nothing moves, and nothing is said twice
         off = ("backward", "forward", "dedup", "compact", "propagate")
-        linked = spvlink.link([vert, frag], disabled=off, validate=False)
+        linked = spvlink.link([vert, frag], disable=off, validate=False)
         gone = {c for r in linked.remarks if r.action == "removed" for c in r.cells[0]}
         assert len(gone) == 2 + said.get(name, 0)
 

@@ -146,7 +146,7 @@ def test_a_bit_cast_to_more_components_mixes_none_up() -> None:
     assert numbers is not None
     vert = edited(vert, (r"OpBitcast %v4uint %\w+", f"OpBitcast %v4uint {numbers[1]}"))
     options = spvlink.Options(clean=True)
-    options.disabled = MOTION | {"halves"}
+    options.disable = MOTION | {"halves"}
     assert merged(Result(vert, frag, options)) == {}
 
 
@@ -156,7 +156,7 @@ def test_bits_of_what_is_interpolated_are_not_looked_at() -> None:
     sides = two("flat @ uint", "@ float", body, "o = vec4(float(a), b, a - b, 1);")
     vert, frag = pair(*sides)
     options = spvlink.Options(clean=True)
-    options.disabled = MOTION | {"flatten"}
+    options.disable = MOTION | {"flatten"}
     preserving = with_mode(fragment(frag), "SignedZeroInfNanPreserve 32")
     assert merged(Result(vertex(vert), preserving, options)) == {}
     flat = with_mode(
@@ -176,9 +176,9 @@ def test_what_only_the_consumer_relaxes_is_not_merged(which: str) -> None:
 def test_flat_is_not_read_from_smooth_that_is_stored_more_often() -> None:
     """It comes over to the bit, which interpolation may change."""
     body = "a = float(gl_InstanceIndex); if (k.x > 0) return; b = float(gl_InstanceIndex);"
-    use, disabled = "o = vec4(a, b, a - b, 1);", MOTION | {"flatten"}
-    assert merged(link(*two("@ float", "flat @ float", body, use), disabled=disabled)) == {}
-    found = merged(link(*two("flat @ float", "@ float", body, use), disabled=disabled))
+    use, disable = "o = vec4(a, b, a - b, 1);", MOTION | {"flatten"}
+    assert merged(link(*two("@ float", "flat @ float", body, use), disable=disable)) == {}
+    found = merged(link(*two("flat @ float", "@ float", body, use), disable=disable))
     assert list(found) == ["b 1.x"]
 
 
@@ -245,7 +245,7 @@ def forwarded(
 ) -> bool:
     """Whether something is moved to the fragment shader."""
     options = spvlink.Options(clean=True)
-    options.disabled = frozenset(("backward", "dedup"))
+    options.disable = frozenset(("backward", "dedup"))
     done = Result(with_mode(vertex(vert), *mine), with_mode(fragment(frag), *theirs), options)
     return "moved-forward" in done.fates().values()
 
@@ -302,7 +302,7 @@ def test_what_is_read_per_vertex_is_not_taken_for_interpolated() -> None:
     frag = places.replace(";", "[];") + "void main() { o = vec4(a[0], b[1], a[2], b[0]); }"
     frag = "#extension GL_EXT_fragment_shader_barycentric : require\n" + frag
     options = spvlink.Options(clean=True)
-    options.disabled = frozenset(("backward", "dedup"))
+    options.disable = frozenset(("backward", "dedup"))
     done = Result(vertex(SUMS[0]), fragment(frag, "vulkan1.2"), options)
     assert done.linked.passed_through is None
     assert "moved-forward" not in done.fates().values()

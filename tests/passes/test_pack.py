@@ -74,7 +74,7 @@ def test_it_saves_locations_and_can_be_switched_off(name: str) -> None:
     done = link(name)
     assert done.linked.validated == "validated" and len(done.locations) == with_it
     assert done.table() == done.table(inputs=True)
-    off = link(name, disabled=frozenset([name]))
+    off = link(name, disable=frozenset([name]))
     assert off.linked.validated == "validated" and len(off.locations) == without
 
 
@@ -112,7 +112,7 @@ def test_what_rounds_is_no_flag(rounds: bool) -> None:
         void main() { o = vec4(a, b, c.xy) * gl_FragCoord + vec4(c, 1.0); }"""
     )
     options = spvlink.Options(clean=True)
-    options.disabled = frozenset(["backward", "forward"])
+    options.disable = frozenset(["backward", "forward"])
     done = Result(producer, consumer, options)
     assert done.linked.validated == "validated"
     packed = {r.name for r in done.linked.remarks if "one bit" in r.why}
@@ -130,7 +130,7 @@ def drawn(stages: list[tuple[str, str]], **settings: object) -> spvlink.Linked:
     codes = [compile_glsl(text, stage) for stage, text in stages]
     options = spvlink.Options(clean=True)
     options.check_each = options.exact = True
-    options.disabled = frozenset(["backward", "forward"])
+    options.disable = frozenset(["backward", "forward"])
     linked = spvlink.link(codes, options)
     assert linked.defect is None and linked.validated == "validated"
     scene, before = draw_covering(codes)
@@ -182,7 +182,7 @@ layout(location = 1) flat out float16_t y; layout(location = 2) flat out vec3 z;
     read = "color = vec4(z, float(x + x * y)) + float(y - x);"
     stages = [vert(halves + outputs, store), frag(halves + outputs.replace(" out ", " in "), read)]
     options = spvlink.Options(clean=True)
-    options.disabled = frozenset(["backward", "forward"])
+    options.disable = frozenset(["backward", "forward"])
     linked = spvlink.link([compile_glsl(text, stage) for stage, text in stages], options)
     assert linked.defect is None and linked.validated == "validated"
     assert not any("one bit" in r.why for r in linked.remarks)

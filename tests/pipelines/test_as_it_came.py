@@ -160,7 +160,7 @@ def shells(done: Result) -> list[bool]:
 @pytest.mark.parametrize("exact", [False, True])
 def test_what_only_moves_keeps_its_code(exact: bool) -> None:
     """Three Locations become two; the calls stay calls, the loops loops, and it draws the same."""
-    done = link(vertex(PRODUCER), fragment(CONSUMER), exact=exact, disabled={"backward", "forward"})
+    done = link(vertex(PRODUCER), fragment(CONSUMER), exact=exact, disable={"backward", "forward"})
     assert done.linked.validated == "validated" and len(done.locations) == 2
     assert shells(done) == [True, True]
     assert not count(done.vert, ops.OpBitcast) and not count(done.frag, ops.OpBitcast)
@@ -182,7 +182,7 @@ def test_a_variable_that_only_moves_is_read_where_it_was() -> None:
         + WORK
         + "void main() { o = vec4(a, b * twice(a.xyx)); }"
     )
-    done = link(vert, frag, disabled={"backward", "forward"})
+    done = link(vert, frag, disable={"backward", "forward"})
     assert done.table(inputs=True) == {"a": ("0.xy", "f32x2"), "b": ("0.zw", "f32x2")}
     assert not private(done, 1) and shells(done)[1]
     assert count(done.frag, ops.OpLoad) == count(link(vert, frag, pack="none").frag, ops.OpLoad)
@@ -269,9 +269,9 @@ def test_forms_of_access(name: str, environment: str) -> None:
     declared, producer, consumer, kept = FORMS[name]
     vert = vertex(declared.replace("IO", "out") + producer, environment)
     frag = fragment(declared.replace("IO", "in") + consumer, environment)
-    done = link(vert, frag, disabled={"backward", "forward", "dedup", "narrow"})
+    done = link(vert, frag, disable={"backward", "forward", "dedup", "narrow"})
     assert done.linked.validated == "validated"
-    before = spvlink.link([vert, frag], disabled={"compact"}).interfaces[0].locations[0]
+    before = spvlink.link([vert, frag], disable={"compact"}).interfaces[0].locations[0]
     assert len(done.locations) < before
     assert tuple(shells(done)) == kept
     draw_alike([vert, frag], done)
@@ -285,7 +285,7 @@ def test_debug_information_decides_nothing(name: str, flag: str) -> None:
     texts = [VERTEX + declared.replace("IO", "out") + producer]
     texts.append(FRAGMENT + declared.replace("IO", "in") + consumer)
     codes = [compile_glsl(t, s, debug=flag) for t, s in zip(texts, ("vert", "frag"))]
-    settings = {"disabled": {"backward", "forward", "dedup", "narrow"}}
+    settings = {"disable": {"backward", "forward", "dedup", "narrow"}}
     done = link(codes[0], codes[1], **settings)
     assert done.linked.validated == "validated" and tuple(shells(done)) == kept
     bare = spvlink.link([stripped(code) for code in codes], **settings)  # type: ignore[arg-type]
@@ -347,7 +347,7 @@ def test_an_initializer_is_all_that_an_output_gets() -> None:
     made = (r"(%c = OpVariable .*)", rf"{value}\1 %xy")
     vert = edited(vert, made, (r"OpStore %c .*", ""), environment="vulkan1.0")
     frag = fragment(VECTORS.replace("IO", "in") + "void main() { o = vec4(n * t, c.x * c.y); }")
-    done = link(vert, frag, exact=True, disabled={"propagate"})
+    done = link(vert, frag, exact=True, disable={"propagate"})
     assert done.linked.validated == "validated" and len(done.locations) == 2
     assert private(done, 0) and not count(done.vert, ops.OpBitcast)
     draw_alike([vert, frag], done)
@@ -374,7 +374,7 @@ def test_code_that_nobody_needs_still_runs(name: str) -> None:
         + f"float idle() {{ float sum = 0.0; {code} return sum; }}"
         + "void main() { float nothing = idle(); o = vec4(n * t.y, c.x * c.y); }"
     )
-    done = link(vert, frag, disabled={"backward", "forward"})
+    done = link(vert, frag, disable={"backward", "forward"})
     assert done.linked.validated == "validated" and done.fates()["t 2.xz"] == "removed"
     assert shells(done)[1] == kept
     assert not count(done.frag, ops.OpUndef)

@@ -30,7 +30,7 @@ CELLS = [
 def test_case(case: Case, border: str) -> None:
     made = chain(border, case)
     codes = build(made.stages, made.environment)
-    still = link(codes, disabled=MOTION)
+    still = link(codes, disable=MOTION)
     ends = border.split()[0]
     found = next(i for i in still.interfaces if f"{i.producer}->{i.consumer}" == ends)
     assert found.components[1] == case.components

@@ -73,7 +73,7 @@ def link(
     options.check_each = True
     options.exact = exact
     options.observer = observe
-    options.disabled = frozenset(table.GROUPS) - names
+    options.disable = frozenset(table.GROUPS) - names
     linked = spvlink.link(list(codes), options)
     assert linked.defect is None, linked.defect
     assert linked.passed_through is None and linked.validated == "validated"

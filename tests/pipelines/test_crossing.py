@@ -24,7 +24,7 @@ def options(layout: bool = True) -> spvlink.Options:
     everything to both stages."""
     made = spvlink.Options(clean=True)
     made.cost_limit = 1000
-    made.disabled = frozenset(("backward", "forward"))
+    made.disable = frozenset(("backward", "forward"))
     if layout:
         both = ["VERTEX", "FRAGMENT"]
         slots = [
@@ -222,7 +222,7 @@ def test_a_sum_takes_the_place_of_one_of_its_terms() -> None:
         ]
         codes.append(edited(make(f"{text} void main() {{ {body} }}"), *places))
     made = options()
-    made.disabled, made.exact = frozenset(), True
+    made.disable, made.exact = frozenset(), True
     done = Result(*codes, made)
     assert actions(done)["m"] == actions(done)["n"] == {"moved-backward"}
     assert done.linked.interfaces[0].components == (3, 2)

@@ -191,7 +191,7 @@ def test_what_another_entry_point_reads_does_not_count(entry: str, left: int) ->
     """Two pipelines of one fragment module: only its own entry point keeps an input alive."""
     first = [(compile_glsl(text, stage), "main") for stage, text in SHARED]
     codes = [*first, (assemble(TWO_FRAGMENTS), entry)]
-    linked = link(codes, disabled=frozenset(("backward", "forward")))  # which need only the sum
+    linked = link(codes, disable=frozenset(("backward", "forward")))  # which need only the sum
     assert [i.locations for i in linked.interfaces] == [(2, left), (2, left)]
     same_picture(codes, linked)
 

@@ -121,7 +121,7 @@ void main() { o = a * half_ + u.pad + float(at); }"""
 def still() -> spvlink.Options:
     """Without motion, which would take the values apart."""
     chosen = options(False)
-    chosen.disabled = frozenset(("backward", "forward"))
+    chosen.disable = frozenset(("backward", "forward"))
     return chosen
 
 

@@ -93,8 +93,8 @@ def test_they_lie_over_each_other(codes: list[bytes]) -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        {}, {"exact": True}, {"clean": True}, {"disabled": frozenset({"compact"})},
-        {"disabled": frozenset({"compact", "arrays", "unroll"}), "clean": True},
+        {}, {"exact": True}, {"clean": True}, {"disable": frozenset({"compact"})},
+        {"disable": frozenset({"compact", "arrays", "unroll"}), "clean": True},
         {"pack": "none"},
     ],
     ids=["default", "exact", "clean", "in place", "arrays", "unpacked"],
@@ -108,7 +108,7 @@ def test_linked(codes: list[bytes], settings: Any) -> None:
     assert told["dead", "5.xyzw"] == "removed" and ("tint", "0.xyzw") in told
     assert all(cell < 4 * APART for r in linked.remarks for cells in r.cells for cell in cells)
     assert_linked(codes, new)
-    if "disabled" not in settings and "pack" not in settings:
+    if "disable" not in settings and "pack" not in settings:
         assert not patches.overlap("tesc", module_of(new[1]))
         assert spvlink.link(new, **settings).passed_through == "nothing to gain"
 
@@ -125,7 +125,7 @@ def test_kept(codes: list[bytes], stage: str) -> None:
 
 def test_nothing_to_gain(codes: list[bytes]) -> None:
     """They go out as they came, byte for byte."""
-    linked = spvlink.link(codes, stop_after=0, disabled=frozenset(spvlink_passes()))
+    linked = spvlink.link(codes, stop_after=0, disable=frozenset(spvlink_passes()))
     assert [stage.data for stage in linked.stages] == codes
 
 

@@ -127,7 +127,7 @@ def test_keep_interface(stage: str) -> None:
 def test_switched_off() -> None:
     codes = build(PLAIN.stages())
     scene, before = draw_covering(codes)
-    linked = link(codes, disabled=frozenset(["payload"]))
+    linked = link(codes, disable=frozenset(["payload"]))
     assert {action for action, _ in remarks(linked)} == {"kept"}
     assert members(modules(linked)["mesh"]) == ["group", "tint", "unread"]
     assert not compare(before, draw([s.data for s in linked.stages], scene))

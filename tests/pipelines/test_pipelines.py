@@ -84,11 +84,11 @@ def test_motion_pays(case: str, built: dict[str, list[bytes]]) -> None:
     expect = spvlink.Options().expect
     price = COMPONENT_PRICE * expect[1]
     sums = {}
-    for disabled in ((), MOTION, ("backward",), ("forward",)):
-        linked = link(built[case], disabled=disabled, validate=False)
+    for disable in ((), MOTION, ("backward",), ("forward",)):
+        linked = link(built[case], disable=disable, validate=False)
         codes = [stage.data for stage in linked.stages]
         components = linked.interfaces[0].components[1]
-        sums[disabled] = weighted(codes, expect) + price * components
+        sums[disable] = weighted(codes, expect) + price * components
     assert sums[()] == min(sums.values()), sums
 
 
@@ -98,7 +98,7 @@ def test_work_and_components_never_grow(case: str, built: dict[str, list[bytes]]
     may cost instructions, but not more than the original had."""
     codes, expect = built[case], spvlink.Options().expect
     linked = link(codes, validate=False)
-    still = link(codes, disabled=MOTION, validate=False).interfaces[0]
+    still = link(codes, disable=MOTION, validate=False).interfaces[0]
     before, after = linked.interfaces[0].components
     assert after <= still.components[1] <= before
     assert linked.interfaces[0].locations[1] <= still.locations[1]

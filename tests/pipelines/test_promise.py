@@ -169,7 +169,7 @@ MOVED = {  # (what a is, what is made of it): nothing can come out otherwise
 def test_what_nothing_hangs_on_moves(name: str) -> None:
     value, use = MOVED[name]
     modules = codes(f"a = vec4({value});", f"o = vec4(0, b.xy, 1); o.x = {use};")
-    done = linked(modules, disabled=frozenset(("backward", "forward")))
+    done = linked(modules, disable=frozenset(("backward", "forward")))
     assert fates(done)["0.x"][0] == "propagated", fates(done)
     assert_same(modules, done.data, 4096.0)
 
@@ -239,7 +239,7 @@ def test_an_interpolated_value_in_a_flat_location(use: str) -> None:
     left = f"{OUT.format('')}{flats.format('out')} void main() {{ {PER_DRAW} {B} c = k.xyz;{PLACE}"
     right = f"{IN.format('')}{flats.format('in')} void main() {{ o = vec4({use}, c.x + c.y + c.z, b"
     modules = [vertex(left), fragment(f"{right}.xy + b.zw); }}")]
-    done = linked(modules, disabled=frozenset(("backward", "forward")))
+    done = linked(modules, disable=frozenset(("backward", "forward")))
     action, why = fates(done)["0.x"]
     if "floor" in use:
         assert action != "flattened" and "Floor" in why
@@ -432,7 +432,7 @@ def test_an_infinity_is_not_interpolated(value: str) -> None:
 def test_an_infinity_is_made_a_nan_where_interpolation_made_one() -> None:
     body = "o = vec4(clamp(a.x * b.x, 0.0, 1.0), 0.5, 0.5, 1) + u.d * 0.0001;"
     modules = codes("a = vec4(1.0 / (u.c.x - u.c.y));", body)
-    done = linked(modules, disabled=frozenset(("backward", "forward")))
+    done = linked(modules, disable=frozenset(("backward", "forward")))
     assert fates(done)["0.x"][0] == "propagated" and count(done.frag, ops.OpFSub) == 2
     flattened(modules, done.data, [0.25, 0.25, 0.0, 0.0])
 
@@ -448,7 +448,7 @@ def test_a_constant_infinity_is_not_interpolated() -> None:
 
 def test_a_factor_of_infinity_is_made_a_nan() -> None:
     modules = codes(f"a = vec4(u.c.x * {INFINITY});", "o = vec4(clamp(a.x * b.x, 0.0, 1.0));")
-    done = linked(modules, disabled=frozenset(("backward", "forward")))
+    done = linked(modules, disable=frozenset(("backward", "forward")))
     assert fates(done)["0.x"][0] == "propagated" and count(done.frag, ops.OpFSub) == 1
     assert_same(modules, done.data, 4096.0)
 

@@ -154,7 +154,7 @@ EACH = {"vert": 1, "tese": 5, "geom": 5, "mesh": 5}  # which of the rows, for th
 def test_modes(name: str) -> None:
     """What a mode makes fits, whoever goes out in a shell there."""
     modes: tuple[dict[str, object], ...] = (
-        {"keep_interface": {"frag"}}, {"exact": True}, {"disabled": {"propagate"}},
+        {"keep_interface": {"frag"}}, {"exact": True}, {"disable": {"propagate"}},
         {"keep_interface": {name}}, {},
     )  # fmt: skip
     rows = [*itertools.product(enumerate(KINDS), enumerate(PAIRS))]
@@ -266,9 +266,9 @@ OTHERS = {
 def test_other_decorations(name: str) -> None:
     stages, shells = OTHERS[name]
     codes = [compile_glsl(text, stage, "vulkan1.2") for stage, text in stages]
-    disabled = {"backward", "forward", "weighted", "share"}
-    made = linked(codes, validate=True, disabled=disabled)
-    cleaned = linked(codes, clean=True, disabled=disabled)
+    disable = {"backward", "forward", "weighted", "share"}
+    made = linked(codes, validate=True, disable=disable)
+    cleaned = linked(codes, clean=True, disable=disable)
     for at, (code, before, clean) in enumerate(zip(made, codes, cleaned)):
         assert (code not in (before, clean)) == (at in shells), at
     for at in range(2, len(codes) + 1):

@@ -139,7 +139,7 @@ def test_a_flat_twin_is_read_as_interpolation_would_give_it() -> None:
     head = "layout(location = 0) {0}flat {1} float a; layout(location = 1) {0}{1} float b;\n"
     vert = head.format("", "out") + "--a = b = float(gl_InstanceIndex) / 0.5;"
     frag = head.format("", "in") + "--o = vec4(a, b, 1.0 / a, 1.0 / b);"
-    settings = options(disabled=frozenset())
+    settings = options(disable=frozenset())
     done = Result(*codes(vert, frag), settings)
     assert [r.action for r in done.linked.remarks if r.name == "b"] == ["merged"]
     assert count(done.frag, ops.OpFSub) == count(done.frag, ops.OpFAdd) == 1

@@ -38,7 +38,7 @@ def named(folder: Path) -> bool:
         ({"sources.list": MAIN + BACKPORTS.replace("deb ", "deb-src ", 1)}, False),
         ({"sources.list": MAIN + BACKPORTS.replace(SUITE, SUITE + "-sloppy")}, False),
         ({"sources.list.d/other.list": BACKPORTS}, True),
-        ({"sources.list.d/other.list.disabled": BACKPORTS}, False),
+        ({"sources.list.d/other.list.disable": BACKPORTS}, False),
         ({"sources.list.d/debian.sources": STANZA.format("bookworm-updates")}, False),
         ({"sources.list.d/debian.sources": STANZA.format(SUITE)}, True),
         ({"sources.list.d/debian.sources": STANZA.format(f"\\\n {SUITE}").replace("\\", "")}, True),

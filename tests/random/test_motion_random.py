@@ -46,7 +46,7 @@ def settings(seed: int) -> spvlink.Options:
     made.expect = r.choice(((1, 8), (1, 8), (1, 1), (20, 1), (1, 100)))
     made.cost_limit = r.choice((100, 100, 1000, 0))
     if r.random() < 0.25:
-        made.disabled = frozenset(r.sample(sorted(table.GROUPS), r.randint(1, 3)))
+        made.disable = frozenset(r.sample(sorted(table.GROUPS), r.randint(1, 3)))
     return made
 
 
@@ -80,7 +80,7 @@ def link(stages: list[bytes], options: spvlink.Options) -> spvlink.Linked:
     """Linked; twice, which must be the same."""
     linked = spvlink.link(list(stages), options)
     check_linked(linked)
-    if not options.disabled:
+    if not options.disable:
         new = [s.data for s in linked.stages]
         again = spvlink.link(list(new), options)
         if [s.data for s in again.stages] != new:

@@ -50,11 +50,11 @@ def link(
     stages: list[bytes],
     fragment: bool,
     exact: bool = True,
-    disabled: frozenset[str] = frozenset(),
+    disable: frozenset[str] = frozenset(),
 ) -> spvlink.Linked:
     options = spvlink.Options(clean=True)
     options.exact = exact  # then pictures are compared bit for bit
-    options.disabled = disabled
+    options.disable = disable
     options.complete = not fragment
     return spvlink.link(list(stages), options)
 
@@ -121,7 +121,7 @@ def check_without_constants(seed: int, stages: list[bytes], fragment: bool) -> N
     """Mesa computes sin(1.0) in another way when it compiles than when it runs, so a constant that
     was moved may show in the last bits. Without such moves every bit must be equal.
     """
-    linked = link(stages, fragment, disabled=frozenset({"propagate"}))
+    linked = link(stages, fragment, disable=frozenset({"propagate"}))
     check_drawing(seed, stages, [s.data for s in linked.stages])
 
 
@@ -140,9 +140,9 @@ def check_rounding(stages: list[bytes], fragment: bool) -> bool:
     return True
 
 
-def tipped(stages: list[bytes], fragment: bool, disabled: frozenset[str]) -> float:
+def tipped(stages: list[bytes], fragment: bool, disable: frozenset[str]) -> float:
     """The share that is off when linked without --exact and these passes."""
-    linked = link(stages, fragment, exact=False, disabled=disabled)
+    linked = link(stages, fragment, exact=False, disable=disable)
     new = [stage.data for stage in linked.stages]
     problems = check_modules(stages, new, linked)
     if problems:

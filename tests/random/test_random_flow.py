@@ -226,8 +226,8 @@ def check_folding(
         raise Failure(f"the pictures differ: {difference}")
     options.spec = {}
     wanted = before
-    for disabled in ({"propagate"}, driver.PASSES):
-        options.disabled = frozenset(disabled)
+    for disable in ({"propagate"}, driver.PASSES):
+        options.disable = frozenset(disable)
         linked = spvlink.link(list(codes), options)
         drawn = canonical(draw([stage.data for stage in linked.stages], scene))
         if not compare(wanted, drawn):
@@ -244,9 +244,9 @@ def check_close(seed: int, codes: list[bytes], scene: Scene, before: Result) -> 
     aside = r"interpolateAt|\b(sample|centroid) in\b"
     if re.search(aside, sources(seed // FAMILY).stages[-1][1]):
         without.append(frozenset({"propagate", "flatten", "backward"}))
-    for disabled in without:
+    for disable in without:
         options = settings(seed, codes, exact=False)
-        options.disabled = disabled
+        options.disable = disable
         linked = spvlink.link(list(codes), options)
         new = [stage.data for stage in linked.stages]
         problems = check_modules(codes, new, linked)

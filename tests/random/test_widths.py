@@ -52,7 +52,7 @@ def prove(texts: tuple[str, str], modes: tuple[str, ...] = MODES) -> list[spvlin
     for mode in modes:
         options = spvlink.Options(clean=mode == "clean", exact=mode == "exact")
         options.validate = mode == modes[-1]
-        options.disabled = frozenset(MOTION) if mode == "still" else frozenset()
+        options.disable = frozenset(MOTION) if mode == "still" else frozenset()
         links.append(spvlink.link(codes, options))
         assert links[-1].defect is None, links[-1].defect
         assert not differences(before, [s.data for s in links[-1].stages], given), mode

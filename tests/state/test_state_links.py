@@ -25,8 +25,8 @@ def test_no_state_is_no_fact() -> None:
     empty = spvlink.link(CODES, state={"version": 1})
     assert [s.data for s in empty.stages] == [s.data for s in without.stages]
     for name in ("state.attachments", "state"):
-        disabled = spvlink.link(CODES, state=NO_COLOURS, disabled=[name])
-        assert [s.data for s in disabled.stages] == [s.data for s in without.stages]
+        disable = spvlink.link(CODES, state=NO_COLOURS, disable=[name])
+        assert [s.data for s in disable.stages] == [s.data for s in without.stages]
 
 
 def test_a_stage_that_stays_is_not_told() -> None:

@@ -9,9 +9,9 @@ from tests.support.propagation import link as link_with
 MOTION = frozenset(("backward", "forward"))
 
 
-def link(vert: str, frag: str, exact: bool = False, disabled: frozenset[str] = MOTION) -> Result:
-    """Both sides as ``declarations--body``; all passes but the disabled ones."""
-    return link_with(vert, frag, exact=exact, disabled=disabled)
+def link(vert: str, frag: str, exact: bool = False, disable: frozenset[str] = MOTION) -> Result:
+    """Both sides as ``declarations--body``; all passes but those of ``disable``."""
+    return link_with(vert, frag, exact=exact, disable=disable)
 
 
 def two(mine: str, other: str, body: str, use: str) -> tuple[str, str]:

@@ -42,7 +42,7 @@ def fragment(body: str, environment: str = "vulkan1.0") -> bytes:
 def base_options() -> spvlink.Options:
     """Only the passes of ``BASE``, and code in its simplest form, which is what tests look at."""
     options = spvlink.Options(clean=True)
-    options.disabled = frozenset(table.GROUPS) - BASE
+    options.disable = frozenset(table.GROUPS) - BASE
     return options
 
 

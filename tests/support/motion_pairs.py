@@ -125,8 +125,8 @@ def stay(vert: str, frag: str, settings: spvlink.Options | None = None) -> Resul
 
 
 def backward_only(**settings: object) -> spvlink.Options:
-    return options(disabled=ALONE, **settings)
+    return options(disable=ALONE, **settings)
 
 
 def forward_only(**settings: object) -> spvlink.Options:
-    return options(disabled=frozenset(("backward",)), **settings)
+    return options(disable=frozenset(("backward",)), **settings)

@@ -45,13 +45,13 @@ def link(
     codes: list[bytes],
     exact: bool = False,
     layout: bool = False,
-    disabled: tuple[str, ...] = (),
+    disable: tuple[str, ...] = (),
     validate: bool = True,
 ) -> spvlink.Linked:
-    """``layout``: one that shows every resource to both stages; ``disabled``: names of passes."""
+    """``layout``: one that shows every resource to both stages; ``disable``: names of passes."""
     options = spvlink.Options(clean=True)  # code that can be counted
     options.exact = exact
-    options.disabled = frozenset(disabled)
+    options.disable = frozenset(disable)
     options.validate = validate
     if layout:
         options.layout = EVERYTHING

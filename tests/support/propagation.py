@@ -26,7 +26,7 @@ def options(**settings: object) -> spvlink.Options:
     """Without dedup, which would merge equal components before they are looked at here, and without
     motion, which would take expressions apart."""
     made = spvlink.Options(clean=True)
-    made.disabled = frozenset(("dedup", "backward", "forward"))
+    made.disable = frozenset(("dedup", "backward", "forward"))
     for name, setting in settings.items():
         setattr(made, name, setting)
     return made

@@ -10,19 +10,19 @@ from tests.support.closeness import assert_close
 
 
 def with_and_without(
-    chain: Chain, *rows: str, disabled: tuple[str, ...] = (), drawn: bool = True
+    chain: Chain, *rows: str, disable: tuple[str, ...] = (), drawn: bool = True
 ) -> tuple[spvlink.Linked, spvlink.Linked]:
-    """A chain linked with all passes but ``disabled``, and without these rows as well. Both are
+    """A chain linked with all passes but ``disable``, and without these rows as well. Both are
     valid and draw what the original draws, unless that is undefined (not ``drawn``)."""
     codes = compiled(chain)
     if drawn:
         scene, before = draw_covering(codes)
         assert before.coverage > 0.1, "the original draws nothing"
     made = []
-    for off in (disabled, (*disabled, *rows)):
+    for off in (disable, (*disable, *rows)):
         options = spvlink.Options(clean=True, complete=True)
         options.check_each = True
-        options.disabled = frozenset(off)
+        options.disable = frozenset(off)
         linked = spvlink.link(codes, options)
         assert linked.defect is None and linked.validated == "validated", linked.defect
         if drawn:

@@ -15,8 +15,8 @@ def prove(
     stages: Stages, env: str = "vulkan1.2", tolerance: float = 0.0, **settings: object
 ) -> spvlink.Linked:
     """Linked, drawn, and linked again; bit for bit unless there is a tolerance. Without the passes
-    that would take apart what is looked at here, unless ``disabled`` says otherwise."""
-    settings.setdefault("disabled", MOTION)
+    that would take apart what is looked at here, unless ``disable`` says otherwise."""
+    settings.setdefault("disable", MOTION)
     codes = [compile_glsl(source, stage, env) for stage, source in stages]
     linked = link(codes, **settings)
     scene, before = draw_covering(codes)

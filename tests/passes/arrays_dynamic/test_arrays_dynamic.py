@@ -91,7 +91,7 @@ def crossing(linked: spvlink.Linked, name: str = "c") -> set[str]:
 @pytest.mark.parametrize("name", INDICES)
 def test_what_no_index_reaches_does_not_cross(name: str) -> None:
     main, reached = INDICES[name]
-    linked = prove([vert(ARRAY, STORE), fragment_of(main)], disabled=MOTION)
+    linked = prove([vert(ARRAY, STORE), fragment_of(main)], disable=MOTION)
     whole = {"c"} if reached == ALL else set()
     wanted = whole or {f"c[{n}]" for n in reached}
     if 2 * len(wanted) > 6 and not whole:  # copies of so many would not pay
@@ -103,7 +103,7 @@ def test_what_no_index_reaches_does_not_cross(name: str) -> None:
 def test_it_is_worth_its_copies() -> None:
     """A copy of five elements to save one is not."""
     main = "for (int i = 0; i < 5; ++i) O(i);"
-    linked = prove([vert(ARRAY, STORE), fragment_of(main)], disabled=MOTION)
+    linked = prove([vert(ARRAY, STORE), fragment_of(main)], disable=MOTION)
     assert crossing(linked)
 
 
@@ -119,13 +119,13 @@ def test_what_is_never_stored_does_not_cross(name: str) -> None:
     store, _ = WRITERS[name]
     store += "\nk2 = uvec2(abs(k.xy)) % 6u;"
     main = "uint e = n % 6u; if (e == 1u) O(e);"
-    linked = prove([vert(ARRAY, store), fragment_of(main)], disabled=MOTION)
+    linked = prove([vert(ARRAY, store), fragment_of(main)], disable=MOTION)
     assert crossing(linked) == {"c[1]"}
 
 
 def test_components_that_are_not_read() -> None:
     main = "o += sin(c[n].y) + c[s].y;"
-    linked = prove([vert(ARRAY, STORE), fragment_of(main)], disabled=MOTION)
+    linked = prove([vert(ARRAY, STORE), fragment_of(main)], disable=MOTION)
     live = {r.slot[-1] for r in linked.remarks if r.name[:2] == "c[" and r.action != "removed"}
     assert live == {"y"}
 
@@ -133,7 +133,7 @@ def test_components_that_are_not_read() -> None:
 def test_all_constant() -> None:
     """Copies become an initializer, with zeros where no index leads."""
     store = "c = vec4[](vec4(1), vec4(2), a, a, a, vec4(0.5)); k2 = uvec2(abs(k.xy)) % 6u;"
-    linked = prove([vert(ARRAY, store), fragment_of("O(n & 1u);")], disabled=MOTION, tolerance=1e-5)
+    linked = prove([vert(ARRAY, store), fragment_of("O(n & 1u);")], disable=MOTION, tolerance=1e-5)
     actions = {r.action for r in linked.remarks if r.name in ("c[0]", "c[1]")}
     assert actions <= {"propagated", "merged"}
     module = module_of(linked.stages[1].data)
@@ -152,7 +152,7 @@ gl_Position = gl_in[v].gl_Position; EmitVertex(); }"""
         frag("layout(location = 0) in vec4 p[5];",
              "color = p[1]; for (int i = 1; i < 3; ++i) color += cos(p[i]);"),
     ]  # fmt: skip
-    linked = prove(stages, disabled=MOTION)
+    linked = prove(stages, disable=MOTION)
     assert crossing(linked, "c[") == {"c[0]", "c[1]"}
     assert crossing(linked, "p[") == {"p[1]", "p[2]"}
 
@@ -167,7 +167,7 @@ def test_what_other_invocations_see_stays() -> None:
              "f = vec4(0.0); for (int i = 0; i < 2; ++i) f += sin(c[i][i]);"),
         frag("layout(location = 0) in vec4 f;", "color = f;"),
     ]  # fmt: skip
-    linked = prove(stages, disabled=MOTION)
+    linked = prove(stages, disable=MOTION)
     assert any("both stages access it with a dynamic index" in r.why for r in linked.remarks)
 
 
@@ -181,8 +181,8 @@ def test_interpolated_elsewhere_stays() -> None:
 
 def test_it_can_be_switched_off() -> None:
     stages = [vert(ARRAY, STORE), fragment_of("O(n & 1u);")]
-    for disabled in ("arrays", "dead"):
-        linked = prove(stages, disabled=MOTION | {disabled})
+    for disable in ("arrays", "dead"):
+        linked = prove(stages, disable=MOTION | {disable})
         assert crossing(linked) == {"c"}
 
 
@@ -193,7 +193,7 @@ def test_all_passes_together(name: str, exact: bool) -> None:
     tolerance = 0.0 if exact else 1e-4
     prove(
         [vert(ARRAY, STORE), fragment_of(main)],
-        disabled=frozenset(),
+        disable=frozenset(),
         exact=exact,
         tolerance=tolerance,
     )
@@ -219,7 +219,7 @@ def test_a_vector_with_a_dynamic_index_stays_whole_alone(kind: str, exact: bool)
              f"f += {there.format(1)} * w[i] + {there.format(2)}.xyxy * 0.25 + {there.format(3)};"),
         frag("layout(location = 0) in vec4 f;", "color = f;"),
     ]  # fmt: skip
-    linked = prove(stages, disabled=MOTION, exact=exact)
+    linked = prove(stages, disable=MOTION, exact=exact)
     whole = {r.name for r in linked.remarks if "dynamic index" in r.why}
     assert whole == {"c[1]"}
     assert linked.interfaces[1].components == (16, 6)

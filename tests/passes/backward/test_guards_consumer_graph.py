@@ -299,7 +299,7 @@ layout(binding = 1) uniform V { vec4 c; } b;
 @pytest.mark.parametrize("alike", [False, True])
 def test_two_resources_of_one_type_are_two(alike: bool) -> None:
     """GLSL has two types for them, HLSL one."""
-    settings = options(disabled=frozenset(("forward",)))
+    settings = options(disable=frozenset(("forward",)))
     settings.layout["setLayouts"][0]["bindings"].append(
         {"binding": 1, "descriptorType": "UNIFORM_BUFFER", "stageFlags": ["VERTEX", "FRAGMENT"]}
     )

@@ -121,7 +121,7 @@ def test_exact_keeps_what_is_interpolated() -> None:
     why = "kept not propagated: --exact: interpolation may round where the value does not"
     assert told([v, f]) == {"gl_ClipDistance[0]": why}
     assert told([v, f], exact=False) == {"gl_ClipDistance[0]": "propagated constant 0.3"}
-    assert not told([v, f], exact=False, disabled=frozenset({"builtins"}))
+    assert not told([v, f], exact=False, disable=frozenset({"builtins"}))
 
 
 @pytest.mark.parametrize("name", ["gl_Layer", "gl_ViewportIndex"])

@@ -30,7 +30,7 @@ def chain(read: str) -> Chain:
 def test_a_size_goes_unless_the_geometry_shader_reads_it(read: str, dies: bool) -> None:
     """With the sine that only it needs; without the row the store stays."""
     linked, without = with_and_without(
-        chain(read), "dead.builtins", "dead.unwritten_builtins", disabled=("forward", "backward")
+        chain(read), "dead.builtins", "dead.unwritten_builtins", disable=("forward", "backward")
     )
     assert ("removed" in fates(linked, "gl_PointSize").values()) == dies
     assert bool(extended(module_of(linked.stages[0].data), SIN)) != dies

@@ -156,7 +156,7 @@ def test_not_merged(name: str, exact: bool) -> None:
 
 def test_switched_off() -> None:
     vert, frag = MERGED["twice"][0]
-    done = link(vert, frag, disabled=MOTION | {"dedup"})
+    done = link(vert, frag, disable=MOTION | {"dedup"})
     assert not merged(done) and components(done) == 8
 
 
@@ -253,7 +253,7 @@ def test_flatten_switched_off() -> None:
         "o = vec4(a, b);",
     )
     assert len(link(vert, frag).locations) == 1
-    assert len(link(vert, frag, disabled=NO_FLATTEN).locations) == 2
+    assert len(link(vert, frag, disable=NO_FLATTEN).locations) == 2
 
 
 def test_flattening_never_needs_more_locations() -> None:

@@ -20,7 +20,7 @@ def test_words_share_a_location_with_others(words: int, locations: tuple[int, in
              + ("" if words == 2 else "color.w = float(n.z & 1u);")),
     )  # fmt: skip
     linked, without = with_and_without(
-        Chain("double", stages), "halves.locations", disabled=("forward", "backward", "narrow")
+        Chain("double", stages), "halves.locations", disable=("forward", "backward", "narrow")
     )
     assert linked.interfaces[0].locations[1] == locations[0]
     assert without.interfaces[0].locations[1] == locations[1]

@@ -287,7 +287,7 @@ def pair(vertex: str = MAKE, fragment: str = USE) -> list[bytes]:
 
 
 def split(codes: list[bytes], *off: str, border: str = "vert->frag") -> bool:
-    linked = link(codes, disabled=frozenset(off))
+    linked = link(codes, disable=frozenset(off))
     return any("half" in r.why for r in linked.remarks if r.interface == border)
 
 

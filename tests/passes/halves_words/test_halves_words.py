@@ -79,7 +79,7 @@ def test_case(case: Case, border: str) -> None:
         found = [r for r in said if r.why.startswith(title)]
         assert len(found) == 1, said
         assert found[0].action == wanted or {found[0].action, wanted} <= set(STAYS)
-    off = link(codes, disabled=frozenset(["halves"]))
+    off = link(codes, disable=frozenset(["halves"]))
     assert not any("half:" in r.why for r in off.remarks)
     kept = next(i for i in off.interfaces if f"{i.producer}->{i.consumer}" == border)
     assert kept.components[1] == 2 + bool(case.beside)

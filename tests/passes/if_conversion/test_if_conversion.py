@@ -33,7 +33,7 @@ CROSSING = {
 def test_crosses(name: str) -> None:
     body, components = CROSSING[name]
     codes = built(body)
-    without = link(codes, disabled=frozenset(["if_conversion"]))
+    without = link(codes, disable=frozenset(["if_conversion"]))
     linked = link(codes)
     assert linked.interfaces[0].components[1] == components
     assert without.interfaces[0].components[1] > components
@@ -53,7 +53,7 @@ def test_a_producer_chooses_by_branches(value: str, left: int) -> None:
 {UNIFORMS} layout(location = 0) flat in float t; layout(location = 0) out vec4 o;
 void main() {{ o = vec4(t * gl_FragCoord.x, t * gl_FragCoord.y, pc.s, pc.n); }}"""
     codes = [compile_glsl(source, "vert"), compile_glsl(read, "frag")]
-    assert link(codes, disabled=frozenset(["if_conversion"])).interfaces[0].components == (1, 1)
+    assert link(codes, disable=frozenset(["if_conversion"])).interfaces[0].components == (1, 1)
     for exact in (False, True):
         linked = link(codes, exact=exact)
         assert linked.interfaces[0].components == (1, left)
@@ -180,7 +180,7 @@ def test_a_trial_leaves_nothing(debug: bool | str) -> None:
     ]
     assert stages_converted(codes) == ["frag", "frag"]  # there and back
     linked = link(codes)
-    without = link(codes, disabled=frozenset(["if_conversion"]))
+    without = link(codes, disable=frozenset(["if_conversion"]))
     assert [s.data for s in linked.stages] == [s.data for s in without.stages]
     assert linked.stages[1].changed
     assert [r.why for r in linked.remarks] == [r.why for r in without.remarks]

@@ -63,7 +63,7 @@ def modules(late: str, values: int, top: bool) -> tuple[bytes, bytes]:
 
 def linked(pair: tuple[bytes, bytes], *off: str) -> Result:
     options = spvlink.Options()
-    options.disabled = frozenset(off)
+    options.disable = frozenset(off)
     return Result(*pair, options)
 
 

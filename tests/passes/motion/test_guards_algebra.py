@@ -103,7 +103,7 @@ def test_what_is_per_vertex_takes_no_place_of_what_is_per_primitive(alone: str) 
         chain_text.mesh(declared, stores),
         chain_text.frag(read, f"color = vec4({', '.join(lanes)}, 1.0);"),
     )
-    options = spvlink.Options(disabled=frozenset(("forward",)))
+    options = spvlink.Options(disable=frozenset(("forward",)))
     linked = spvlink.link([compile_glsl(t, s, "vulkan1.2") for s, t in pair], options)
     assert linked.defect is None and linked.validated == "validated"
     assert linked.interfaces[0].components == (3, 3)

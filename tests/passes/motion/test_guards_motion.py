@@ -113,7 +113,7 @@ def test_two_members_that_lie_in_each_other_s_way(both: bool) -> None:
     vert = producer(f"x = {X}; y = {Y} * u.pad;", PAIR, PADDED)
     used = "x * u.tint + y * " + ("vec4(v.words)" if both else "v.pad_")
     frag = consumer(f"o = cos({used});", PAIR, ALIASED if both else ALONE_TOO)
-    done = link(vert, frag, options(disabled=frozenset(("forward",))))
+    done = link(vert, frag, options(disable=frozenset(("forward",))))
     assert components(done) == (8 if both else 4), actions(done)
 
 

@@ -154,10 +154,10 @@ def test_a_uniform_travels_only_where_it_may_be_read() -> None:
     """Without a layout the vertex stage must use the block already; with one it need not."""
     frag = consumer("o = cos(x * block.u + y);", PAIR, BLOCKS)
     unused = producer(f"x = {X}; y = {Y};", PAIR, PUSH)
-    stay(unused, frag, options(layout=False, disabled=ALONE))
+    stay(unused, frag, options(layout=False, disable=ALONE))
     moved(unused, frag, 4, backward_only())
     used = producer(f"x = {X} * block.u.x; y = {Y};", PAIR, BLOCKS)
-    moved(used, frag, 4, options(layout=False, disabled=ALONE))
+    moved(used, frag, 4, options(layout=False, disable=ALONE))
 
 
 AT = "interpolateAtOffset({}, {})"

@@ -75,7 +75,7 @@ def test_what_floor_makes_of_a_convergent_value_is_not_interpolated() -> None:
     table = "float t[8] = float[8](0.1, 0.9, 0.3, 0.7, 0.2, 0.5, 0.4, 0.6);"
     for use in ("int(floor(x + 0.5))", "int(round(x))", "(step(2.9, x) >= 1.0 ? 2 : 5)"):
         body = f"{table} o = y * t[{use} & 7];"
-        done = link(vert, consumer(body, outputs), options(disabled=frozenset(("flatten",))))
+        done = link(vert, consumer(body, outputs), options(disable=frozenset(("flatten",))))
         assert actions(done)["x"] <= {"kept", "packed"}, use
         same_picture(vert, consumer(body, outputs), done)
 
@@ -84,7 +84,7 @@ def test_an_input_may_cross_beside_what_is_made_of_it() -> None:
     """x + y + z and x need two values, not three."""
     done = moved(
         producer(STORES, THREE), consumer("o = cos(x + y + z) * x;", THREE), 8,
-        options(disabled=ALONE),
+        options(disable=ALONE),
     )  # fmt: skip
     assert actions(done)["x"] == {"kept"}
 
@@ -141,7 +141,7 @@ def test_motion_with_another_pass_off(gone: str) -> None:
     stores = f"vec4 v = {X}; x = v + 1.0; y = v * 2.0 * K; z = {Y};"
     frag = consumer("o = cos(x * K + z) * sin(y + x) + abs(x * 0.5); o.x += z.y * 0.0;", THREE)
     vert = producer(stores, THREE)
-    same_picture(vert, frag, link(vert, frag, options(disabled=frozenset((gone,)))))
+    same_picture(vert, frag, link(vert, frag, options(disable=frozenset((gone,)))))
 
 
 def test_a_kept_interface_keeps_its_values() -> None:

@@ -29,7 +29,7 @@ def link(stages: Stages, *off: str) -> spvlink.Linked:
     """Linked exactly, without motion, and without these passes."""
     options = spvlink.Options(clean=True)
     options.check_each = options.exact = True
-    options.disabled = frozenset(("backward", "forward", *off))
+    options.disable = frozenset(("backward", "forward", *off))
     linked = spvlink.link([compile_glsl(text, stage) for stage, text in stages], options)
     assert linked.defect is None and linked.validated in ("validated", ""), linked.defect
     return linked

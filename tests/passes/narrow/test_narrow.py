@@ -135,7 +135,7 @@ void main() {
     for exact in (False, True):
         options = spvlink.Options(clean=True)
         options.exact = exact
-        options.disabled = frozenset(("simplify",)) if exact else frozenset()
+        options.disable = frozenset(("simplify",)) if exact else frozenset()
         done = spvlink.link([Source(compile_glsl(vert, "vert")), Source(frag)], options)
         assert done.defect is None, done.defect
 
@@ -174,7 +174,7 @@ void main() {{ gl_Position = vec4(1.0); s = uvec4({chosen}); t = k.x > 2 ? 0x100
 layout(location = 1) out uvec4 bits; void main() {{ {use} }}"""
     options = spvlink.Options(clean=True)
     options.exact = True
-    options.disabled = frozenset(("backward", "forward"))
+    options.disable = frozenset(("backward", "forward"))
     sources = [
         Source(compile_glsl(head + code, "vert")),
         Source(compile_glsl(head + read, "frag")),

@@ -33,4 +33,4 @@ def test_a_constant_that_is_read_back_is_the_constant(value: str, known: bool) -
     codes = build(case.stages())
     linked = link(codes)
     assert (loads(modules(linked)["task"]) == 0) == known
-    assert loads(modules(link(codes, disabled=frozenset(["payload.constants"])))["task"])
+    assert loads(modules(link(codes, disable=frozenset(["payload.constants"])))["task"])

@@ -19,7 +19,7 @@ def test_an_index_that_crosses_as_a_constant_takes_the_array_apart(index: str, k
         frag(HEAD.format("in"), "color = c[which];"),
     )
     linked, without = with_and_without(
-        Chain("index", stages), "propagate", disabled=("arrays", "unroll")
+        Chain("index", stages), "propagate", disable=("arrays", "unroll")
     )
     assert ("removed" in fates(linked, "c[2]").values()) == known
     assert not fates(without, "c[2]")

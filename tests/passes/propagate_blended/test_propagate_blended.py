@@ -34,9 +34,9 @@ def chain(
     ]  # fmt: skip
 
 
-def prove(stages: Stages, disabled: tuple[str, ...] = (), **settings: object) -> spvlink.Linked:
-    """With code motion, too, unless ``disabled`` says otherwise."""
-    return drawn(stages, disabled=frozenset(disabled), **settings)
+def prove(stages: Stages, disable: tuple[str, ...] = (), **settings: object) -> spvlink.Linked:
+    """With code motion, too, unless ``disable`` says otherwise."""
+    return drawn(stages, disable=frozenset(disable), **settings)
 
 
 def actions(linked: spvlink.Linked) -> set[str]:
@@ -93,7 +93,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_sums_stay(name: str) -> None:
-    linked = prove(chain("pc.tint", OTHERS[name]), tolerance=1e-3, disabled=("backward",))
+    linked = prove(chain("pc.tint", OTHERS[name]), tolerance=1e-3, disable=("backward",))
     assert "propagated" not in actions(linked)
 
 
@@ -133,10 +133,10 @@ def test_quads() -> None:
     assert actions(linked) == {"propagated"}
     # there the third coordinate is 0
     stages[2] = (stage, source.replace("mix(mix(c[0], c[1], w.x), mix(c[2], c[0], w.x), w.y)", SUM))
-    linked = prove(stages, tolerance=1e-4, disabled=("backward",))
+    linked = prove(stages, tolerance=1e-4, disable=("backward",))
     assert "propagated" not in actions(linked)
 
 
 def test_it_can_be_switched_off() -> None:
-    linked = prove(chain("pc.tint"), tolerance=1e-4, disabled=("propagate",))
+    linked = prove(chain("pc.tint"), tolerance=1e-4, disable=("propagate",))
     assert "propagated" not in actions(linked)

@@ -20,7 +20,7 @@ def test_a_constant_size_does_not_cross(size: str, known: bool) -> None:
         frag("layout(location = 0) in vec4 d;", "color = d;"),
     )
     linked, without = with_and_without(
-        Chain("size", stages), "propagate.builtins", disabled=("forward", "backward")
+        Chain("size", stages), "propagate.builtins", disable=("forward", "backward")
     )
     assert ("propagated" in fates(linked, "gl_PointSize").values()) == known
     assert "propagated" not in fates(without, "gl_PointSize").values()

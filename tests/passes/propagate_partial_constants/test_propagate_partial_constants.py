@@ -43,7 +43,7 @@ def pair(store: str, qualifier: str = "", read: str = "") -> Stages:
 
 def crossing(stages: Stages, **settings: object) -> str:
     """The components of c that cross."""
-    linked = prove(stages, disabled=MOTION, **settings)
+    linked = prove(stages, disable=MOTION, **settings)
     gone = ("propagated", "removed", "undefined")
     left = [
         r.slot.partition(".")[2] for r in linked.remarks if r.name == "c" and r.action not in gone

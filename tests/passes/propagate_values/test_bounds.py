@@ -148,7 +148,7 @@ def test_forward() -> None:
 p[gl_InvocationID] = sin(c[gl_InvocationID]);
 q[gl_InvocationID] = sin(c[gl_InvocationID]) * block.lights[3]; }"""
     use = f"s = sin({A}) + abs({B}) * block.n.x; g = gl_Position;"
-    settings = {"disabled": frozenset(("backward", "weighted"))}
+    settings = {"disable": frozenset(("backward", "weighted"))}
     assert crossing(patches(store, use), 1, **settings) == 8
     read = f"{READ} gl_TessLevelOuter[0] += s.x * 1e-9; {store}"
     assert crossing(patches(read, use), 1, **settings) == 4
@@ -185,7 +185,7 @@ if (i > 0) q[i] = sqrt(abs(block.lights[3]));"""
         given = [compile_glsl(source, stage, "vulkan1.2")
                  for stage, source in [mesh(BLOCK + outs, use), frags]]  # fmt: skip
         options = spvlink.Options(clean=True)
-        options.disabled = frozenset(("backward", "forward"))
+        options.disable = frozenset(("backward", "forward"))
         linked = spvlink.link(given, options)
         assert linked.defect is None
         found.append({r.action for r in linked.remarks if r.name.startswith("q")})

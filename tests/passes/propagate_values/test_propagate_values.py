@@ -139,7 +139,7 @@ def test_a_constant_folds_away_what_used_it() -> None:
 
 def test_switched_off() -> None:
     done = link(
-        OUT + "--a = vec4(0.5);", IN + "--" + READ, disabled=frozenset(("dedup", "propagate"))
+        OUT + "--a = vec4(0.5);", IN + "--" + READ, disable=frozenset(("dedup", "propagate"))
     )
     assert not any(r.action == "propagated" for r in done.linked.remarks)
     assert done.outputs

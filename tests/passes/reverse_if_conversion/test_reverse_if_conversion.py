@@ -22,7 +22,7 @@ def counts(data: bytes, *wanted: int) -> int:
 def test_branches_that_brought_nothing_are_branches_again() -> None:
     codes = built(MIXED)
     linked = link(codes)
-    without = link(codes, disabled=frozenset(["if_conversion"]))
+    without = link(codes, disable=frozenset(["if_conversion"]))
     assert linked.interfaces[0].components[1] < without.interfaces[0].components[1]
     new = linked.stages[1].data
     assert counts(new, ops.OpBranchConditional) == 1
@@ -53,7 +53,7 @@ def test_as_many_branches_as_there_were(name: str) -> None:
         vec4 y = t, z = t.wzyx; {CHOICES[name]}
         o = y + z + vec4(x) + 0.01 * q.yzwy;""")
     linked = link(codes)
-    without = link(codes, disabled=frozenset(["if_conversion"]))
+    without = link(codes, disable=frozenset(["if_conversion"]))
     assert linked.interfaces[0].components[1] < without.interfaces[0].components[1]
     before, after = without.stages[1].data, linked.stages[1].data
     assert counts(after, ops.OpBranchConditional) == counts(before, ops.OpBranchConditional) - 1

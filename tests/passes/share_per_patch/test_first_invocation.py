@@ -166,14 +166,14 @@ NOT_FLAT = {
 
 @pytest.mark.parametrize("name", FLAT)
 def test_it_is_put_beside_flat_values(name: str) -> None:
-    linked = prove(beside(FLAT[name]), tolerance=1e-5, disabled=MOTION)
+    linked = prove(beside(FLAT[name]), tolerance=1e-5, disable=MOTION)
     assert {action for action, _ in said(linked, "q")} == {"flattened"}
     assert linked.interfaces[0].locations[1] == linked.interfaces[0].locations[0] - 2
 
 
 @pytest.mark.parametrize("name", NOT_FLAT)
 def test_what_is_not_equal_keeps_its_interpolation(name: str) -> None:
-    linked = prove(beside(NOT_FLAT[name]), tolerance=1e-5, disabled=MOTION)
+    linked = prove(beside(NOT_FLAT[name]), tolerance=1e-5, disable=MOTION)
     assert "flattened" not in {action for action, _ in said(linked, "q")}
 
 

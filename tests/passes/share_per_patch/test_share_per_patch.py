@@ -154,8 +154,8 @@ def test_no_location_is_saved() -> None:
 
 
 def test_it_can_be_switched_off() -> None:
-    for disabled in ("share", "compact"):
-        linked = prove(patch(EQUAL["one vertex"]), exact=True, disabled=frozenset([disabled]))
+    for disable in ("share", "compact"):
+        linked = prove(patch(EQUAL["one vertex"]), exact=True, disable=frozenset([disable]))
         assert not any(r.action == "flattened" for r in linked.remarks)
 
 
@@ -271,7 +271,7 @@ def test_an_older_fragment_stage() -> None:
     codes = [compile_glsl(source, stage, "vulkan1.2") for stage, source in stages[:2]]
     source = stages[2][1].replace("#extension GL_EXT_mesh_shader : require", "")
     codes.append(compile_glsl(source, "frag", "vulkan1.1"))
-    linked = link(codes, disabled=MOTION)
+    linked = link(codes, disable=MOTION)
     assert {why for _, why in said(linked, "q")} == {
         "equal for all vertices, but the fragment stage is older than SPIR-V 1.4"
     }
@@ -297,7 +297,7 @@ def test_indices_by_component() -> None:
         "{ gl_PrimitiveTriangleIndicesEXT[i].xy = uvec2(i, (i + 1) % 8);"
         " gl_PrimitiveTriangleIndicesEXT[i].z = 8; }"))  # fmt: skip
     codes = [compile_glsl(source, stage, "vulkan1.2") for stage, source in stages]
-    assert is_shared(link(codes, disabled=MOTION))
+    assert is_shared(link(codes, disable=MOTION))
 
 
 @pytest.mark.parametrize("qualifier", ["flat", ""], ids=lambda q: q or "smooth")
@@ -306,14 +306,14 @@ def test_all_passes_together(name: str, qualifier: str) -> None:
     """What is per primitive and per vertex may share a Location until the end, but not longer
     (``prove`` fails if the interface checker finds one)."""
     store = {**MESH_EQUAL, **MESH_UNEQUAL}[name]
-    prove(meshes(store, qualifier), tolerance=1e-4, disabled=frozenset())
+    prove(meshes(store, qualifier), tolerance=1e-4, disable=frozenset())
 
 
 def test_what_is_made_of_it_moves_along() -> None:
     """What was nonlinear may be computed per primitive, too."""
     stages = meshes(MESH_EQUAL["uniform of its own"], "")
     stages[2] = (stages[2][0], stages[2][1].replace("= c +", "= cos(c) +"))
-    linked = prove(stages, tolerance=1e-4, disabled=frozenset())
+    linked = prove(stages, tolerance=1e-4, disable=frozenset())
     first, second = (module_of(linked.stages[stage].data) for stage in (1, 2))
     assert any(enums.Decoration_PerPrimitiveEXT in i.imm for i in first.annotations)
     sines = [any(i.op == ops.OpExtInst and i.imm[0] == glsl.Glsl_Sin for i in all_insts(module))
@@ -341,7 +341,7 @@ def test_what_is_read_at_each_vertex_stays() -> None:
     source = source.replace("sin(q)", "sin(q[0] - q[2])")
     source = source.replace("450", "450\n#extension GL_EXT_fragment_shader_barycentric : require")
     codes = [compile_glsl(s, t, "vulkan1.2") for t, s in [*stages[:2], ("frag", source)]]
-    assert not is_shared(link(codes, disabled=MOTION))
+    assert not is_shared(link(codes, disable=MOTION))
 
 
 @pytest.mark.parametrize("qualifier", ["flat", ""], ids=lambda q: q or "smooth")
@@ -356,7 +356,7 @@ def test_special_values_that_must_be_preserved(qualifier: str) -> None:
         (mode, f"{mode}\nOpExecutionMode %main SignedZeroInfNanPreserve 32"),
         environment="vulkan1.2",
     )
-    assert is_shared(link(codes, disabled=MOTION)) == (qualifier == "flat")
+    assert is_shared(link(codes, disable=MOTION)) == (qualifier == "flat")
 
 
 LATE = {
@@ -398,7 +398,7 @@ def test_no_more_patch_components_than_every_device_has() -> None:
     total = " + ".join(f"sin({name}[0])" for name in names)
     linked = link(
         [compile_glsl(s, t, "vulkan1.2") for t, s in patch(store, stored, read, f"f = {total};")],
-        disabled=MOTION | {"dedup", "propagate"},
+        disable=MOTION | {"dedup", "propagate"},
     )
     shared_ones = [n for n in names if is_shared(linked, n)]
     assert len(shared_ones) == 30

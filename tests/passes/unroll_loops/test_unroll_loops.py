@@ -148,7 +148,7 @@ def test_components_that_need_not_cross(name: str) -> None:
 @pytest.mark.parametrize("name", ["unroll", "simplify"])
 def test_it_can_be_switched_off(name: str) -> None:
     codes = [compile_glsl(text, stage) for stage, text in pair(UNROLLED["up"])]
-    linked = spvlink.link(codes, disabled=frozenset([name]), clean=True)
+    linked = spvlink.link(codes, disable=frozenset([name]), clean=True)
     assert linked.defect is None and loops_of(linked) == [1, 1]
 
 
@@ -224,7 +224,7 @@ def test_debug_information_decides_nothing() -> None:
         [compile_glsl(text, stage, "vulkan1.2", debug) for stage, text in pair(UNROLLED["up"])]
         for debug in (False, "-gVS")
     ]
-    bare, told = [spvlink.link(c, clean=True, disabled=MOTION) for c in codes]
+    bare, told = [spvlink.link(c, clean=True, disable=MOTION) for c in codes]
     assert told.defect is None and told.validated == "validated"
     for one, other in zip(bare.stages, told.stages):
         assert one.body[1] == other.body[1]

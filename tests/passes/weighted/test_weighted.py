@@ -98,14 +98,14 @@ def test_nothing_moves_when_values_must_be_exact(name: str) -> None:
 
 def test_it_can_be_switched_off() -> None:
     stages = chain("triangles", READ, MOVED["sum"])
-    assert components(prove(stages, disabled=frozenset(["weighted"]))) == (8, 8)
+    assert components(prove(stages, disable=frozenset(["weighted"]))) == (8, 8)
     assert components(prove(stages)) == (8, 4)
 
 
 def test_it_works_alone() -> None:
     """It asks on its own what the control shader can read."""
     others = frozenset(["backward", "forward", "propagate"])
-    linked = prove(chain("triangles", READ, MOVED["scaled"]), disabled=others)
+    linked = prove(chain("triangles", READ, MOVED["scaled"]), disable=others)
     assert components(linked) == (8, 4)
 
 
@@ -147,7 +147,7 @@ p[gl_InvocationID] = s * t; q[gl_InvocationID] = s - t;"""
     linked = prove(chain(domain, read, main, stored, store), 1 / 128)
     assert components(linked) == (8, 4)
     alone = frozenset(["narrow"])  # which would put two into one
-    exact = prove(chain(domain, read, main, stored, store), exact=True, disabled=alone)
+    exact = prove(chain(domain, read, main, stored, store), exact=True, disable=alone)
     assert components(exact) == (8, 8)
 
 
