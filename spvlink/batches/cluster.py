@@ -110,13 +110,16 @@ def connected(address: str, processes: int, timeout: float, memory: int) -> Iter
         raise Usage("--dask needs the package distributed: pip install spvlink[dask]") from None
     import logging
 
-    logging.getLogger("distributed").setLevel(logging.ERROR)  # lost workers are no news
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # lost workers are no news
     with contextlib.ExitStack() as stack:
         try:
             if address == "local":
                 place: Any = stack.enter_context(
                     distributed.LocalCluster(
-                        n_workers=processes, threads_per_worker=1, dashboard_address=None
+                        n_workers=processes,
+                        threads_per_worker=1,
+                        dashboard_address=None,
+                        silence_logs=logging.CRITICAL,
                     )
                 )
             else:

@@ -15,7 +15,7 @@ from spvlink.verifier.machine.execute import execute
 from spvlink.verifier.paper.prove import prove
 from spvlink.verifier.verdict import EQUAL, UNEQUAL
 from tests.support import chain_breakage as chains
-from tests.support.samples import compile_glsl
+from tests.support.samples import compile_glsl, edited
 
 VERT = """#version 450
 layout(location = 0) in vec3 position;
@@ -315,6 +315,15 @@ RIGHT = [
           ("payload.constant", "0.25")),
     plant("a factor of one", "mesh", "mesh", ("tint * float(i + 1u)", "tint * float(1u + i)")),
 ]  # fmt: skip
+# Declarations that GLSL cannot spell: the base, the stage, and the change of its text.
+DECLARED = {
+    "an array of fewer vertices":
+        ("geometry", "geom", (r"(%uint_3 = OpConstant %uint) 3", r"\1 2")),
+    "an array of fewer vertices that are written":
+        ("tessellation", "tesc", (r"(%uint_3 = OpConstant %uint) 3", r"\1 2")),
+    "a level without Patch":
+        ("tessellation", "tesc", (r"OpDecorate %gl_TessLevelOuter Patch", "")),
+}  # fmt: skip
 
 
 def compiled(base: str, stage: str = "", edits: tuple[tuple[str, str], ...] = ()) -> list[bytes]:
@@ -361,6 +370,17 @@ def test_a_mistake_is_not_proved(case: Plant) -> None:
         assert outcome(codes, planted, exact) != EQUAL
         if case.back:
             assert outcome(planted, codes, exact) != EQUAL
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_a_wrong_declaration_is_not_proved(name: str) -> None:
+    base, stage, edit = DECLARED[name]
+    codes = compiled(base)
+    planted = list(codes)
+    index = list(BASES[base]).index(stage)
+    planted[index] = edited(codes[index], edit)
+    for exact in (True, False):
+        assert outcome(codes, planted, exact) != EQUAL
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,8 @@ class _Proof:
             return Verdict(UNKNOWN, PAPER, Place(mine.name), "execution modes differ")
         if mine.sample_rate != other.sample_rate:
             return Verdict(UNKNOWN, PAPER, Place(mine.name), "one runs for each sample")
+        if any(other.lengths.get(key, length) < length for key, length in mine.lengths.items()):
+            return Verdict(UNKNOWN, PAPER, Place(mine.name), "an array of fewer vertices")
         pairs: list[tuple[str, Node, Node]] = []
         false = self.graph.false
         for name in [*mine.seen, *[n for n in other.seen if n not in mine.seen]]:

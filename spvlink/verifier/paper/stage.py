@@ -62,6 +62,7 @@ class ProvedStage(Acts):
         self.constants: dict[Inst, Value] = {}
         self.leaves: dict[Inst, Any] = {}  # of interface variables
         self.arrayed: set[Inst] = set()
+        self.lengths: dict[object, int] = {}  # the shortest arrays of vertices, or primitives
         self.outputs: dict[Key, Node] = {}
         self.written: dict[Key, PlaceLeaf] = {}
         self.seen: dict[object, Node] = {}
@@ -122,6 +123,12 @@ class ProvedStage(Acts):
             return False
         return not places.is_patch(self.shapes, variable, type.args[0])
 
+    def note_length(self, word: str, variable: Inst, type: Inst) -> None:
+        builtin = self.shapes.of(variable).get(places.BUILTIN)
+        key = word, builtin, places.is_per_primitive(self.shapes, variable, type.args[0])
+        length = self.shapes.count(type)
+        self.lengths[key] = min(length, self.lengths.get(key, length))
+
     def variable(self, inst: Inst) -> Value:
         """The pointer that a variable at module scope is."""
         storage = inst.imm[0]
@@ -142,6 +149,7 @@ class ProvedStage(Acts):
             if inst not in self.leaves:
                 if self.is_arrayed(inst, type, True):
                     self.arrayed.add(inst)
+                    self.note_length("input", inst, type)
                     type = type.args[0]
                 self.leaves[inst] = places.leaves_of(self.shapes, inst, type)
             return TermPointer(("in", inst), (), self.pointee(inst))

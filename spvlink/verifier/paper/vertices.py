@@ -52,11 +52,14 @@ class VertexStage(ProvedStage):
     def begin_output(self, inst: Inst, type: Inst, cells: dict[object, Value]) -> None:
         if self.is_arrayed(inst, type, False):
             self.arrayed.add(inst)
+            self.note_length("output", inst, type)
             self.leaves[inst] = places.leaves_of(self.shapes, inst, type.args[0])
             for leaf in flat_leaves(self.leaves[inst]):
                 self.note_leaf(leaf)
                 cells[COLUMN, leaf.key] = self.unwritten()
             return
+        if self.name == "tesc" and not places.is_patch(self.shapes, inst, type):
+            raise NotProvable("an output of a patch that is not Patch")
         self.leaves[inst] = places.leaves_of(self.shapes, inst, type)
         cells[inst, 0] = self.initial(inst, type)
         if self.name == "geom":
