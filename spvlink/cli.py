@@ -190,15 +190,10 @@ def _link(command: Command) -> int:
 
 def _verified(stages: list[Source], linked: Linked, options: Options) -> Linked:
     """Prove the result; a wrong one does not go out."""
-    from spvlink.verifier.api import as_json, sentence, verify
+    from spvlink.verifier.api import as_json, sentence, verify_link
     from spvlink.verifier.verdict import UNEQUAL
 
-    entries = {source.file: source for source in stages}
-    after = []
-    for stage in linked.stages:
-        source = entries[stage.file]
-        after.append(Source(stage.data, stage.file, source.entry, source.stage))
-    verdict = verify(stages, after, options)
+    verdict = verify_link(stages, linked.stages, options)
     if verdict.outcome == UNEQUAL:
         why = f"the result is another pipeline: {verdict.reason}"
         linked = _untouched(stages, f"a defect of spvlink: {why}", why)

@@ -74,6 +74,10 @@ choices:
                           one for all of them, at most K
   --layout FILE           the layout of pipelines that have none of their own
   --prune                 for archives: leave out modules that only linked pipelines used
+  --verify all|N%         prove links equal, as spvlink verify does: all, or a part of them, the
+                          same ones each time; a link that is not equal does not go out
+  --execute               with --verify: run a link without a proof in an interpreter, on seeded
+                          inputs (needs the extra: spvlink[verify])
 
 reports:
   --report FILE           write totals and a line for each pipeline and each job as JSON
@@ -94,8 +98,18 @@ or with --strict: a pipeline passed through; 2 usage, or a file that cannot be r
 """
 SEE: Final = "spvlink batch --help"
 WORDS: Final = OptionWords(
-    (*FLAGS, "--plan", "--prune"),
-    (*VALUES, "--html", "--jobs", "--dask", "--timeout", "--memory", "--variants", "--progress"),
+    (*FLAGS, "--plan", "--prune", "--execute"),
+    (
+        *VALUES,
+        "--html",
+        "--jobs",
+        "--dask",
+        "--timeout",
+        "--memory",
+        "--variants",
+        "--progress",
+        "--verify",
+    ),
     LISTS,
     SEE,
 )
@@ -128,6 +142,8 @@ class BatchCommand:
         self.html: str | None = None
         self.layout: str | None = None
         self.progress = progress.AUTO
+        self.verify = 0.0  # which part of the links is proved
+        self.execute = False
         self.variants: int | None = None  # how many versions a module may have; None: any number
         self.options = Options()
 
@@ -174,6 +190,11 @@ def parse(words: list[str]) -> BatchCommand:
         command.progress = given["--progress"]
         if command.progress not in (progress.ALWAYS, progress.NEVER):
             raise Usage(f"--progress {command.progress}: there are always, never")
+    if "--verify" in given:
+        command.verify = _part(given["--verify"])
+    command.execute = "--execute" in given
+    if command.execute:
+        _check_execute(command)
     _check_files(command)
     return command
 
@@ -186,6 +207,26 @@ def _with_settings(
     command = BatchCommand()
     command.folder = FolderSettings(folder)
     return [*command.folder.words(given), *words], command
+
+
+def _part(text: str) -> float:
+    number = "100%" if text == ALL else text
+    try:
+        percent = float(number.removesuffix("%"))
+    except ValueError:
+        percent = 0.0
+    if not number.endswith("%") or not 0 < percent <= 100:
+        raise Usage(f"--verify {text}: expected all, or a part of the links such as 5%")
+    return percent / 100
+
+
+def _check_execute(command: BatchCommand) -> None:
+    from importlib.util import find_spec
+
+    if not command.verify:
+        raise Usage("--execute is for --verify: it runs links that have no proof")
+    if find_spec("numpy") is None:
+        raise Usage("--execute needs numpy: pip install 'spvlink[verify]'")
 
 
 def _seconds(text: str) -> float:

@@ -93,7 +93,8 @@ def _linked(
 ) -> BatchReport:
     """Link all there is and make OUT."""
     progress = Progress(len(place), command.progress)
-    plan = BatchPlan(place, JobSettings(command.options), progress, command.variants)
+    settings = JobSettings(command.options, command.verify, command.execute)
+    plan = BatchPlan(place, settings, progress, command.variants)
     with contextlib.closing(plan.progress), _executor(command) as (executor, workers):
         try:
             jobs = engine.run(plan.make(), place.module, executor, store, 2 * workers)

@@ -65,9 +65,12 @@ class JobStage:
 
 class Job:
     """All of a link but the bytes of its modules, ready to travel to another process. ``modules``:
-    digests, one a stage."""
+    digests, one a stage. ``verify``: the result is proved, and with ``execute`` run by the
+    interpreter if there is no proof."""
 
-    __slots__ = ("identity", "key", "modules", "options", "stages", "target_env")
+    __slots__ = (
+        "execute", "identity", "key", "modules", "options", "stages", "target_env", "verify",
+    )  # fmt: skip
 
     def __init__(self, pipeline: BatchPipeline, options: Options) -> None:
         self.identity = identity(options.validate)
@@ -84,6 +87,7 @@ class Job:
         self.target_env = pipeline.target_env
         if pipeline.layout is not None:
             self.options.layout = pipeline.layout.data
+        self.verify = self.execute = False
         self.key = b""
 
     @property
@@ -93,10 +97,14 @@ class Job:
 
 
 class JobSettings:
-    """The options of a batch, ready to make jobs of its pipelines."""
+    """The options of a batch, ready to make jobs of its pipelines. ``verify``: which part of the
+    jobs is proved, from 0 to 1; which ones their keys decide, so a run that goes on takes the
+    same."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, verify: float = 0.0, execute: bool = False) -> None:
         self.options = options
+        self.verify = verify
+        self.execute = execute
         self.layout = Layout(options.layout).digest if options.layout is not None else None
         self.identity = identity(options.validate)
 
@@ -117,6 +125,10 @@ class JobSettings:
             ],
         ]
         job.key = blake2b(json.dumps(facts).encode(), digest_size=32).digest()
+        job.verify = int.from_bytes(job.key[:8], "big") < self.verify * 2**64
+        if job.verify:
+            job.execute = self.execute
+            job.key = blake2b(job.key + bytes([job.execute]), digest_size=32).digest()
         return job
 
 

@@ -26,10 +26,12 @@ Pair = tuple[int, int]
 
 class JobResult:
     """What the totals and the output need of a job that is done. ``modules``: names of the new
-    ones, as in ``Record``. ``before``, ``after``: names of all its modules."""
+    ones, as in ``Record``. ``before``, ``after``: names of all its modules. ``verified``: the way
+    and the outcome of ``--verify``, None if it was not asked for."""
 
     __slots__ = (
-        "after", "before", "components", "kind", "locations", "modules", "reason", "warnings",
+        "after", "before", "components", "kind", "locations", "modules", "reason", "verified",
+        "warnings",
     )  # fmt: skip
 
     def __init__(self, record: Record, pipeline: BatchPipeline) -> None:
@@ -41,6 +43,8 @@ class JobResult:
         self.components = record.figures("components")
         self.locations = record.figures("locations")
         self.warnings = warnings_of(record, pipeline)
+        verdict: Any = record.entry.get("verified")
+        self.verified = None if verdict is None else (verdict["way"], verdict["outcome"])
 
 
 class BatchPlan:

@@ -22,7 +22,8 @@ errors that ``spvlink check`` finds between stages, of pipelines that were linke
 than pipelines (``--variants``) could not drop, "kept" modules that stay because a pipeline that
 stays has them; "slots" in the totals, then: the Locations that all modules together declare, and
 how many they would need at least, each alone. "bytes" are the sizes of archives, or of the modules
-of a manifest or folder; "pruned" is how many modules ``--prune`` left out.
+of a manifest or folder; "pruned" is how many modules ``--prune`` left out. "verified", with
+``--verify``, counts links: how many were proved equal, executed equal, not proved, or not equal.
 """
 
 from __future__ import annotations
@@ -44,6 +45,13 @@ if TYPE_CHECKING:
     Entry = dict[str, object]
 
 NAMED: Final = 3  # pipelines in a line
+# The words for a way of verifying and its outcome.
+VERDICTS: Final = {
+    ("paper", "equal"): "proved equal",
+    ("executed", "equal"): "executed equal",
+    ("", "unknown"): "not proved",
+    ("", "unequal"): "not equal",
+}
 
 
 class BatchReport:
@@ -95,7 +103,17 @@ class BatchReport:
             "warned": warned,
             **together,
             **({} if plan.source.pruned is None else {"pruned": plan.source.pruned}),
+            **self._verified(),
         }
+
+    def _verified(self) -> Entry:
+        verdicts = [one.verified for one in self.plan.results if one is not None and one.verified]
+        if not verdicts:
+            return {}
+        counts = dict.fromkeys(VERDICTS.values(), 0)
+        for way, outcome in verdicts:
+            counts[VERDICTS.get((way, outcome)) or VERDICTS["", outcome]] += 1
+        return {"verified": counts}
 
     def outcome(self, index: int) -> tuple[str, str | None]:
         """(kind, reason) of a pipeline."""
@@ -243,6 +261,12 @@ class BatchReport:
         ]
         if "pruned" in totals:
             parts.append(f"{totals['pruned']} modules pruned")
+        if "verified" in totals:
+            counts = totals["verified"]
+            assert isinstance(counts, dict)
+            first, *more = counts.items()
+            parts.append(f"{first[1]} of {sum(counts.values())} links {first[0]}")
+            parts += [f"{count} {words}" for words, count in more if count]
         parts += [
             f"{totals[name]} {words}"
             for name, words in (

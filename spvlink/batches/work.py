@@ -12,7 +12,16 @@ from spvlink.entry import read_pipeline
 from spvlink.errors import Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums, ops
 from spvlink.page import untouched
-from spvlink.pipeline import DEFECT, INVALID, PASSED, Linked, Source, StageResult, stage_of
+from spvlink.pipeline import (
+    DEFECT,
+    INVALID,
+    LINKED,
+    PASSED,
+    Linked,
+    Source,
+    StageResult,
+    stage_of,
+)  # fmt: skip
 from spvlink.sets.link_set import LinkedSet, link_versions
 
 if TYPE_CHECKING:
@@ -46,7 +55,9 @@ def do(job: Job, *modules: bytes) -> JobOutcome:
     _check_identity(job)
     try:
         sources = sources_of(job, modules)
-        return _outcome(job, link(sources, options_of(job, sources)))
+        options = options_of(job, sources)
+        linked = link(sources, options)
+        return _verified(job, linked, sources, options) or _outcome(job, linked)
     except MemoryError:
         raise
     except Exception as error:
@@ -76,8 +87,12 @@ def do_family(family: PipelineFamily, *modules: bytes) -> list[JobOutcome]:
     for at, linked in zip(numbers, made.pipelines):
         if isinstance(linked, SpvlinkError):
             outcomes[at] = _failure(linked)
-        else:
-            outcomes[at] = _outcome(family.parts[at], linked)
+            continue
+        wrong = _verified(family.parts[at], linked, *rows[at])
+        if wrong is not None:  # and the others have its modules
+            others_stay = JobOutcome(PASSED, "the link of a pipeline with its modules is wrong")
+            return [wrong if n == at else others_stay for n in range(len(family.parts))]
+        outcomes[at] = _outcome(family.parts[at], linked)
     if numbers:
         kept = [name for name, data in named.items() if data in made.kept]
         figures = _family_entry(family, numbers, made) | {
@@ -111,6 +126,26 @@ def _kept(
         if module in job.modules and not outcomes[at].modules
     )
     return {"module": module, "by": next(by, None)}
+
+
+def _verified(
+    job: Job, linked: Linked, sources: Sequence[Source], options: Options
+) -> JobOutcome | None:
+    """Prove a link that the job wants proved, and keep the verdict. An outcome comes back if the
+    link is wrong: then it does not go out."""
+    if not job.verify or linked.outcome != LINKED:
+        return None
+    from spvlink.verifier.api import as_json, sentence, verify_link
+    from spvlink.verifier.verdict import UNEQUAL
+
+    verdict = verify_link(sources, linked.stages, options, job.execute)
+    linked.verified = sentence(verdict), as_json(verdict)
+    if verdict.outcome != UNEQUAL:
+        return None
+    reason = f"a defect of spvlink: the result is another pipeline: {verdict.reason}"
+    outcome = JobOutcome(DEFECT, reason)
+    outcome.entry["verified"] = as_json(verdict)
+    return outcome
 
 
 def _check_identity(job: Job) -> None:
@@ -176,6 +211,8 @@ def _outcome(job: Job, linked: Linked) -> JobOutcome:
         "target_env": linked.target_env,
         "validated": linked.validated,
     }
+    if linked.verified is not None:
+        outcome.entry["verified"] = linked.verified[1]
     if linked.warnings:
         flaws = [report.flaw(w) | {"at": int(w.file)} for w in linked.warnings]
         outcome.entry["warnings"] = flaws

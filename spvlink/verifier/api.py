@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from spvlink.errors import Usage
+from spvlink.pipeline import Source
 from spvlink.verifier.paper.prove import SECONDS, prove
 from spvlink.verifier.verdict import DEVICE, EXECUTED, PAPER, UNEQUAL, UNKNOWN
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
     from spvlink.options import Options
-    from spvlink.pipeline import Source
+    from spvlink.pipeline import StageResult
     from spvlink.verifier.verdict import Verdict
 
 
@@ -39,6 +40,19 @@ def verify(
         verdict = drawn if UNKNOWN in (verdict.outcome, drawn.outcome) else verdict
         verdict = drawn if drawn.outcome == UNEQUAL else verdict
     return verdict
+
+
+def verify_link(
+    before: Sequence[Source], after: Sequence[StageResult], options: Options,
+    execute: bool = False,
+) -> Verdict:  # fmt: skip
+    """Whether a link did what it promises: ``after`` has the stages that it made of ``before``."""
+    entries = {source.file: source for source in before}
+    made = []
+    for stage in after:
+        source = entries[stage.file]
+        made.append(Source(stage.data, stage.file, source.entry, source.stage))
+    return verify(before, made, options, execute=execute)
 
 
 def _executed(before: Sequence[Source], after: Sequence[Source], options: Options) -> Verdict:

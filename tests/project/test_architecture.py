@@ -65,9 +65,9 @@ RANKS = {
     "arguments": 16,
     "sets": 16,  # modules that pipelines share
     "page": 16,  # what is told of links, for a browser
+    "verifier": 16,  # proofs; of the linker it knows nothing, see KNOWN_TO_VERIFY
     "batches": 17,
     "layer": 17,
-    "verifier": 17,  # proofs; of the linker it knows nothing, see KNOWN_TO_VERIFY
     "lint": 18,  # ``spvlink check``: reads sets as batches do
     "library": 18,  # builds libspvlink with what builds the layer
     "__init__": 19,

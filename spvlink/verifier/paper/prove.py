@@ -6,6 +6,7 @@ import time
 
 from spvlink.binary.decode import decode
 from spvlink.entry import read_pipeline
+from spvlink.errors import SpvlinkError
 from spvlink.grammar import enums
 from spvlink.ir.edit import abandon
 from spvlink.options import Options
@@ -51,6 +52,11 @@ def prove(
         found = Verdict(UNKNOWN, PAPER, None, str(why))
     except RecursionError:
         found = Verdict(UNKNOWN, PAPER, None, "the graph is too deep")
+    except SpvlinkError:
+        raise
+    except Exception as error:  # whatever it is, nothing was proved
+        reason = f"the proof failed: {type(error).__name__}: {error}"
+        found = Verdict(UNKNOWN, PAPER, None, reason)
     finally:
         for side in sides:
             for _, module in side:
