@@ -45,6 +45,7 @@ options:
 other commands:
   spvlink batch --help    link all pipelines of a game at once
   spvlink check --help    find mismatches between the stages of a pipeline
+  spvlink verify --help   prove that linked modules do what the original ones do
   spvlink layer --help    link the pipelines of a Vulkan program while it runs
   spvlink library --help  build the C library for engines
   spvlink passes | cmake-dir | completions bash|zsh|fish | --version
@@ -53,6 +54,7 @@ HELP_ALL: Final = """\
 usage: spvlink link STAGE_FILE... -o OUT_DIR [options]
        spvlink batch --help: link all pipelines of a game at once
        spvlink check --help: find mismatches between the stages of a pipeline
+       spvlink verify --help: prove that linked modules do what the original ones do
        spvlink layer --help: link the pipelines of a Vulkan program while it runs
        spvlink library --help: build the C library for engines
        spvlink passes | cmake-dir | completions bash|zsh|fish | --version
