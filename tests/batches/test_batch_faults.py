@@ -193,7 +193,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("limit", "reason"),
     [
-        (["--timeout", "0.3"], "it took more than 0.3 s"),
+        (["--timeout", "0.2"], "it took more than 0.2 s"),
         (["--memory", "50"], "it took more than 50 MB of memory"),
     ],
 )
@@ -214,10 +214,9 @@ def test_a_failure_is_kept_for_the_same_limits(mixed: Path, tmp_path: Path) -> N
     words = [mixed, "-o", tmp_path / "out", "--jobs", "1", "--no-validate"]
     said = batch(*words, "--memory", "50", "--strict", status=1)
     assert "spvlink: error: passed through: heavy: it took more than 50 MB" in said
-    begin = time.monotonic()
     assert "1 failed" in batch(*words, "--memory", "50", "--report", tmp_path / "r.json")
     found = json.loads((tmp_path / "r.json").read_text())["totals"]["found"]
-    assert found == 3 and time.monotonic() - begin < 10
+    assert found == 3
     batch(*words, "--memory", "50", "--strict", status=1)
     assert "failed" not in batch(*words, "--memory", "2000", "--report", tmp_path / "r.json")
     assert json.loads((tmp_path / "r.json").read_text())["totals"]["found"] == 2

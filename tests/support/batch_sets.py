@@ -73,26 +73,23 @@ def result_lines(folder: Path) -> list[dict[str, Any]]:
 
 @cache
 def heavy() -> dict[str, bytes]:
-    """Stages of a pipeline that takes a second to link: three times 2048 calls, inlined."""
-    calls = "float f0(float x) { return sin(x * y) + y; }\n" + "".join(
-        f"float f{n}(float x) {{ return f{n - 1}(x * 1.{n}) + f{n - 1}(x * y + {n}.0); }}\n"
-        for n in range(1, 12)
-    )
+    """Stages of a pipeline that takes seconds to link: three times 16,000 statements."""
+    code = "".join(f"x = sin(x * y + {n}.5);\n" for n in range(16000))
     vertex = f"""#version 450
-        layout(location = 0) out float a; layout(location = 1) out float y;
+        layout(location = 0) out float a; layout(location = 1) out float b;
         layout(location = 0) in vec2 p;
-        {calls} void main() {{ y = p.y; a = f11(p.x); gl_Position = vec4(p, 0.0, 1.0); }}"""
+        void main() {{ float x = p.x, y = p.y; {code} a = x; b = y; gl_Position = vec4(x); }}"""
     geometry = f"""#version 450
         layout(points) in; layout(points, max_vertices = 1) out;
-        layout(location = 0) in float a[]; layout(location = 1) in float yy[];
-        layout(location = 0) out float b; layout(location = 1) out float z;
-        float y;
-        {calls} void main() {{
-            y = yy[0]; b = f11(a[0]); z = y; gl_Position = gl_in[0].gl_Position; EmitVertex();
+        layout(location = 0) in float a[]; layout(location = 1) in float b[];
+        layout(location = 0) out float c; layout(location = 1) out float d;
+        void main() {{
+            float x = a[0], y = b[0]; {code} c = x; d = y;
+            gl_Position = gl_in[0].gl_Position; EmitVertex();
         }}"""
     fragment = f"""#version 450
-        layout(location = 0) in float b; layout(location = 1) in float y;
+        layout(location = 0) in float c; layout(location = 1) in float d;
         layout(location = 0) out vec4 o;
-        {calls} void main() {{ o = vec4(f11(b)); }}"""
+        void main() {{ float x = c, y = d; {code} o = vec4(x); }}"""
     texts = {"vert": vertex, "geom": geometry, "frag": fragment}
     return {stage: compile_glsl(text, stage) for stage, text in texts.items()}
