@@ -66,6 +66,31 @@ def test_sections_are_read_and_written() -> None:
     assert shortened(modules) == case.expected == case.outcome([""])
 
 
+def test_an_expectation_takes_the_declarations_of_its_input() -> None:
+    text = """\
+== pass spvlink.passes.cleaning.dce:dce
+== input
+; Version: 1.3
+%o = OpVariable %ptr_Output_float Output {Location 0}
+OpEntryPoint Vertex %main "main"
+  %1 = OpFAdd %float %float_1 %float_1
+  OpStore %o %float_1
+== expected
+...
+OpEntryPoint Vertex %main "main"
+  OpStore %o %float_1
+"""
+    case = Case(text)
+    assert case.text() == text
+    (expected,) = case.expected
+    assert expected == case.inputs[0].replace("; Version: 1.3\n", "").replace(
+        "  %1 = OpFAdd %float %float_1 %float_1\n", ""
+    )
+    modules = case.load()
+    case.run(modules)
+    assert shortened(modules) == [expected]
+
+
 def test_options_are_those_of_the_command_line() -> None:
     text = TINY.replace(
         "== input",

@@ -12,7 +12,7 @@ from spvlink.binary.decode import decode
 from spvlink.errors import BadSpirv
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import SECTIONS, Inst, Module, name_of, words_of
-from spvlink.text import parse
+from spvlink.text import parse, print_module
 from tests.support.canonical import canonical
 from tests.support.samples import FRAGMENT, VERTEX, compile_glsl, pair
 from tests.support.short import definition_of, expand, is_like_rule, read
@@ -20,9 +20,7 @@ from tests.support.shorten import shorten, tidy
 
 ROOT = Path(__file__).resolve().parents[2]
 SHORT = """\
-%S = OpTypeStruct {Block}
-  %v4float colour {Offset 0}
-  %float
+%S = OpTypeStruct {Block} | %v4float colour {Offset 0} | %float
 %s = OpVariable %ptr_Uniform_S Uniform {DescriptorSet 0, Binding 1}
 %x_0_ = OpVariable %ptr_Input_float Input {"x[0]", Flat, Location 2}
 %1 = OpVariable %ptr_Output_v4float Output {Location 0}
@@ -138,9 +136,7 @@ def test_names_by_the_rule(word: str, definition: str) -> None:
      ("Geometry", ["Geometry"]), ("MeshEXT", ["MeshShadingEXT"])],
 )  # fmt: skip
 def test_what_a_stage_implies(stage: str, capabilities: list[str]) -> None:
-    text = (
-        f'OpEntryPoint {stage} %main "main"\n%main = OpFunction %void None %fn_void\n  OpReturn\n'
-    )
+    text = f'OpEntryPoint {stage} %main "main" {{unnamed}}\n  OpReturn\n'
     module = read(text)
     assert [i.imm[0] for i in module.sections[0]] == [
         getattr(enums, f"Capability_{name}") for name in capabilities
@@ -149,6 +145,48 @@ def test_what_a_stage_implies(stage: str, capabilities: list[str]) -> None:
     assert not module.sections[5] and shorten(module) == text
     wide = text + "  OpFunctionEnd\n%f = OpFunction %double None %fn_double\n  OpUnreachable\n"
     assert [i.imm[0] for i in read(wide).sections[0]][1:] == [enums.Capability_Float64]
+
+
+BRANCHING = """\
+OpCapability Geometry GeometryPointSize
+%x = OpVariable %ptr_Input_int Input
+OpEntryPoint Geometry %main "main" {unnamed, InputPoints, Invocations 1}
+  %1 = OpLoad %int %x
+%2 = OpLabel
+  %3 = OpSGreaterThan %bool %1 %int_0
+  OpBranchConditional %3 %4 %5 {loop %5 %4}
+%4 = OpLabel
+  OpBranch %2
+%5 = OpLabel
+  OpBranchConditional %3 %6 %8 {merge %8}
+%6 = OpLabel
+  %7 = OpIAdd %int %1 %int_1
+%8 = OpLabel
+"""
+
+
+def test_control_flow_and_modes_that_are_implied() -> None:
+    whole = expand(BRANCHING)
+    lines = [line.strip() for line in whole.splitlines()]
+    for first, then in (
+        ("OpCapability Geometry", "OpCapability GeometryPointSize"),
+        ("OpExecutionMode %main InputPoints", "OpExecutionMode %main Invocations 1"),
+        ("OpLoopMerge %5 %4 None", "OpBranchConditional %3 %4 %5"),
+        ("OpSelectionMerge %8 None", "OpBranchConditional %3 %6 %8"),
+        ("%1 = OpLoad %int %x", "OpBranch %2"),
+        ("%7 = OpIAdd %int %1 %int_1", "OpBranch %8"),
+        ("OpReturn", "OpFunctionEnd"),
+    ):
+        assert lines[lines.index(first) + 1] == then
+    assert whole.count("OpName") == 1  # of the variable: the function has none
+    assert tidy(whole) == tidy(BRANCHING) == BRANCHING
+
+
+def test_a_block_without_an_end_stands_there_as_it_is() -> None:
+    """The short form would add a branch there, so the whole text stands."""
+    module = read(BRANCHING)
+    module.functions[0].blocks[1].insts.pop()
+    assert shorten(module) == print_module(module, friendly=True)
 
 
 def modules() -> list[Module]:
@@ -263,6 +301,6 @@ def test_the_script(tmp_path: Path) -> None:
         command = [sys.executable, ROOT / "scripts" / "cases", option, case]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
-    assert act("--tidy") == "47 lines before, 17 after\n"
+    assert act("--tidy") == "47 lines before, 15 after\n"
     assert case.read_text() == parts.format("; Version: 1.3\n" + SHORT)
     assert act("--whole") == parts.format("; Version: 1.3\n" + WHOLE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import re
 from collections.abc import Callable, Sequence
 
 from spvlink import arguments, state
@@ -17,6 +18,8 @@ from tests.cases.slots import site_of
 from tests.support.case_loading import is_lowered, load
 from tests.support.short import read
 from tests.support.shorten import shorten, tidy
+
+SAME = "...\n"  # of an expectation: the declarations are those of the input
 
 
 class Case:
@@ -53,6 +56,9 @@ class Case:
                 raise ValueError(f"a case has no section {title!r}")
         if not self.passes or not self.inputs:
             raise ValueError("a case needs a pass and an input")
+        for number, body in enumerate(self.expected):
+            if body is not None and body.startswith(SAME):
+                self.expected[number] = declarations(self.inputs[number]) + body[len(SAME) :]
 
     def text(self) -> str:
         parts = [self.comment.rstrip("\n") + "\n" if self.comment.strip() else ""]
@@ -60,9 +66,14 @@ class Case:
         parts += ["== options\n", *(f"{line}\n" for line in self.options)] * bool(self.options)
         parts += ["== slots\n", *(f"{line}\n" for line in self.slots)] * bool(self.slots)
         parts += [f"== input\n{body}" for body in self.inputs]
-        parts += [
-            "== unchanged\n" if body is None else f"== expected\n{body}" for body in self.expected
-        ]
+        for number, body in enumerate(self.expected):
+            if body is None:
+                parts.append("== unchanged\n")
+                continue
+            same = declarations(self.inputs[number])
+            if same and body.startswith(same):
+                body = SAME + body[len(same) :]
+            parts.append(f"== expected\n{body}")
         parts += ["== explained\n", *(f"{line}\n" for line in self.explained)] * bool(
             self.explained
         )
@@ -100,6 +111,15 @@ class Case:
             came = shortened(self.load())
             self.expect(came, self.outcome(came))
         self.inputs = [tidy(text) for text in self.inputs]
+
+
+def declarations(text: str) -> str:
+    """All lines of a short text before its first function, but for its header."""
+    entry = re.search(r"^OpEntryPoint \S+ (%\w+)", text, re.M)
+    implied = "OpEntryPoint|" if entry and f"\n{entry[1]} = OpFunction " not in text else ""
+    first = re.search(rf"^({implied}%\w+ = OpFunction )", text, re.M)
+    lines = text[: first.start() if first else 0].splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith(";"))
 
 
 def shortened(modules: list[Module]) -> list[str]:

@@ -20,6 +20,8 @@ from spvlink.text import parse
 from spvlink.text.parser import SECTION_OF
 
 MEMORY_MODEL = "OpMemoryModel Logical GLSL450"
+MERGES = {"merge": "OpSelectionMerge", "loop": "OpLoopMerge"}  # in braces after a branch
+MEMBER = " | "  # between a struct and its members, if they stand on its line
 UNNAMED = "unnamed"  # in braces: a word as its id, and no OpName
 NO_INTERFACE = "none"  # after an entry point: it lists no variable
 MAIN = "OpFunction %void None %fn_void"  # the function that an entry point implies
@@ -224,11 +226,13 @@ class _Expansion:
 
     def lines(self, text: str) -> list[_Line]:
         found = []
-        for text_line in text.split("\n"):
+        for text_line in text.replace(MEMBER, "\n").split("\n"):
             if _HEADER.match(text_line):
                 self.header.append(text_line)
             line = _Line(text_line)
-            if line.words:
+            if line.words[:1] == ["OpCapability"]:
+                found += [_Line(f"OpCapability {name}") for name in line.words[1:]]
+            elif line.words:
                 found.append(line)
         return found
 
@@ -316,20 +320,35 @@ class _Expansion:
             if op == "OpFunction":
                 is_open = bare = True
             elif op in ("OpLabel", "OpFunctionEnd"):
+                if op == "OpLabel" and self.falls_through():
+                    self.code.append(f"OpBranch {line.result}")
                 bare = False
                 is_open = op == "OpLabel"
             elif bare and op not in ("OpFunctionParameter", "OpLine", "OpNoLine"):
                 self.code.append(f"%entry.{number} = OpLabel")
                 bare = False
             self.use(line.words)
+            merges = [note for note in line.notes if note[0] in MERGES]
+            line.notes = [note for note in line.notes if note not in merges]
             self.note(line)
+            self.code += [f"{MERGES[kind]} {' '.join(to)} None" for kind, *to in merges]
             self.code.append(str(line))
         if is_open:
             self.end(bare)
 
+    def falls_through(self) -> bool:
+        """Whether a block of this function ends here without the branch to the next one."""
+        op = self.code[-1].partition(" = ")[2] or self.code[-1]
+        return op.split()[0] not in TERMINATORS | {"OpFunction", "OpFunctionParameter"}
+
     def main_of(self, entry: _Line) -> _Line:
         """The function that an entry point implies where its body begins."""
-        self.put(f"OpName {entry.words[2]} {entry.words[3]}", "OpName")
+        for note in entry.notes:
+            if note != [UNNAMED]:
+                mode = f"OpExecutionMode {entry.words[2]} {' '.join(note)}"
+                self.sections[core.EXECUTION_MODES].append(mode)
+        if [UNNAMED] not in entry.notes:
+            self.put(f"OpName {entry.words[2]} {entry.words[3]}", "OpName")
         return _Line(f"{entry.words[2]} = {MAIN}")
 
     def end(self, bare: bool) -> None:

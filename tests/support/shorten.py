@@ -17,6 +17,8 @@ from spvlink.text.friendly import clean, describe
 from spvlink.text.parser import parse_named
 from tests.support import short
 
+WIDTH = 100  # of a line with a struct and its members
+_MERGES = {getattr(ops, op): kind for kind, op in short.MERGES.items()}
 _HEADER = re.compile(r"(?:;.*\n)*")
 _TERMINATORS = frozenset(op for op, flags in info.FLAGS.items() if flags & info.TERMINATOR)
 
@@ -63,6 +65,7 @@ class _Writer:
         self.beside: dict[int, list[str]] = {core.NAMES: [], core.ANNOTATIONS: []}
         self.attach_names()
         self.attach_decorations()
+        self.is_sayable = True  # whether every block but the last ends with a terminator
         self.alone = self.find_alone()
         self.head = self.find_head()
 
@@ -202,7 +205,7 @@ class _Writer:
             and not main.lead
             and not (before and before[0].op in (ops.OpLine, ops.OpNoLine))
             and print_inst(main, self.names).partition(" = ")[2] == short.MAIN
-            and self.notes.get(main) == [name]
+            and self.notes.get(main, []) in ([], [name])
         )
         return entry if is_plain else None
 
@@ -263,6 +266,8 @@ class _Writer:
         for number, function in enumerate(self.module.functions):
             lines += [""] * (number > 0) + self.function(function, number)
         lines += self.plain_of(self.module.tail)
+        if not self.is_sayable:
+            return None
         return "".join(f"{line}\n" for line in lines)
 
     def prelude(self) -> list[str] | None:
@@ -283,6 +288,9 @@ class _Writer:
             capabilities = []
         elif not capabilities:
             return None
+        if capabilities:
+            names = [line.removeprefix("OpCapability ") for line in capabilities]
+            capabilities = [f"OpCapability {' '.join(names)}"]
         extensions = self.plain(core.EXTENSIONS)
         implied = short.extensions_of(stages)
         if extensions == implied:
@@ -300,7 +308,13 @@ class _Writer:
             modes.remove(mode)
         entries = [self.entry(print_inst(e, self.names), whole) for e in self.entries]
         if self.head is not None:
-            self.head_line = entries.pop()
+            is_named = bool(self.notes.get(self.head.args[0]))
+            start = f"OpExecutionMode %{self.names[self.head.args[0]]} "
+            notes = [] if is_named else [short.UNNAMED]
+            if all(mode.startswith(start) for mode in modes):
+                notes += [mode.removeprefix(start) for mode in modes]
+                modes = []
+            self.head_line = entries.pop() + braces(notes)
         strings = self.plain(core.STRINGS)
         return [*capabilities, *extensions, *self.plain_of(imports), *entries, *modes, *strings]
 
@@ -330,7 +344,13 @@ class _Writer:
             names, notes = members.get(number, ([], []))
             words = " ".join([f"%{self.names.get(type, type.id)}", *names])
             lines.append(f"  {words}{braces(notes)}")
-        return lines
+        filled = lines[:1]
+        for line in lines[1:]:
+            if len(joined := f"{filled[-1]}{short.MEMBER}{line.strip()}") <= WIDTH:
+                filled[-1] = joined
+            else:
+                filled.append(line)
+        return filled
 
     def function(self, function: Function, number: int) -> list[str]:
         is_head = self.head is not None and self.head.args[0] is function
@@ -344,7 +364,7 @@ class _Writer:
             lines += [f"  {line}" for line in self.plain_of(block.lead)]
             if not self.is_bare(function, block):
                 lines += self.defined(block)
-            lines += [f"  {line}" for inst in block.insts for line in self.defined(inst)]
+            lines += [f"  {line}" for line in self.code(function, block)]
         others = self.module.functions[number + 1 :]
         is_ended = bool(function.tail or (others[0].lead if others else self.module.tail))
         if function.blocks and not is_ended:
@@ -355,6 +375,30 @@ class _Writer:
                 lines.pop()
         if is_ended:
             lines += [*self.plain_of(function.tail), "OpFunctionEnd"]
+        return lines
+
+    def code(self, function: Function, block: Block) -> list[str]:
+        """The lines of a block: a merge stands in the braces of its branch, a branch to the block
+        that comes next is left out."""
+        insts = list(block.insts)
+        notes: list[str] = []
+        if len(insts) > 1 and insts[-2].op in _MERGES and insts[-2].imm[-1] == 0:
+            (last,) = self.plain_of([insts[-2]])
+            _, *targets, control = last.split()
+            if control == "None":
+                notes = [" ".join((_MERGES[insts[-2].op], *targets))]
+                del insts[-2]
+        at = function.blocks.index(block) + 1
+        after = function.blocks[at] if at < len(function.blocks) else None
+        end = insts[-1] if insts else None
+        lines = [line for inst in insts for line in self.defined(inst)]
+        if end is None or end.op not in _TERMINATORS:
+            self.is_sayable &= after is None
+        elif notes:
+            lines[-1] += braces(notes)
+        elif end.op == ops.OpBranch and end.args == [after] and len(insts) > 1:
+            if after is not None and not after.lead and insts[-2].op not in _TERMINATORS:
+                lines.pop()
         return lines
 
     def is_empty(self, function: Function) -> bool:
