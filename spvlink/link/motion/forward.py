@@ -7,7 +7,8 @@ It is the mirror image of ``backward``, over the same algebra (``motion/algebra.
 value that the producer stores or computes stored values from. It is available if it crosses, or if
 the consumer computes it from available values. The values of all outputs must be available.
 
-Why it is right. The theorems of ``algebra`` hold in both directions.
+Why it is right. The theorems of ``algebra`` hold in both directions; docs/explanation/proof.md
+writes them out for this pass.
 
 What breaks it. Cancellation. Across interpolation only operations move that keep the digits:
 negation, products and quotients with values that are equal for the draw, sums with a small

@@ -3,7 +3,7 @@
     captured: x = e; read: y = e        ->    the next stage reads x
 
 Why it is right. Transform feedback needs the captured output anyway, so an equal output need not
-cross beside it. Both must be stored at the same places.
+cross beside it. Both must be stored at the same places (docs/explanation/proof.md has the theorem).
 
 What breaks it. Another type, stores at other places, or an Invariant output: these outputs stay.
 
