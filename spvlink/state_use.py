@@ -31,7 +31,7 @@ _FINER_CAPABILITIES: Final = frozenset(
 _FINER_BUILTINS: Final = frozenset(
     (enums.BuiltIn_SampleId, enums.BuiltIn_SamplePosition, enums.BuiltIn_SampleMask)
 )
-# What multiview gives another value to (link/builtins/opening.py).
+# What multiview gives another value to (link/builtins/builtins.py).
 _PER_VIEW: Final = frozenset(
     (enums.BuiltIn_ViewIndex, enums.BuiltIn_Layer, enums.BuiltIn_ViewportIndex)
 )

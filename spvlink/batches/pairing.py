@@ -16,7 +16,7 @@ from spvlink.binary.decode import decode
 from spvlink.driver import odd_stage
 from spvlink.entry import entries_of, select_entry
 from spvlink.errors import SpvlinkError
-from spvlink.link.check import builtins
+from spvlink.link.check import builtin_rules
 from spvlink.link.check.border import InterfaceRules
 from spvlink.link.check.stage import CheckedStage
 from spvlink.passes.opening import spec_constants
@@ -179,7 +179,7 @@ class Pairing:
             checked = [self._checked(one) for one in stages]
             for first, second in zip(checked, checked[1:]):
                 errors = InterfaceRules(first, second, True).errors()
-                errors += [f for f in builtins.findings(first, second) if not f.warning]
+                errors += [f for f in builtin_rules.findings(first, second) if not f.warning]
                 if errors:
                     return errors[0].message
         except SpvlinkError as error:

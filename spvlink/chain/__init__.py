@@ -8,7 +8,7 @@ split_at_fixed  cut a pipeline at the stages that stay as they are
 use_state       run the rows that use the pipeline's state
 state_rows      list these rows
 lowering        turn variables and interfaces into slots and values
-builtins        open the built-ins that cross, and close them again
+builtin_slots   open the built-ins that cross, and close them again
 table           list all passes of a border, in order, with the reason of each place
 context         give a pass the borders and settings that it needs
 runner          run the passes of one stage; dump, time, check and stop between them

@@ -12,7 +12,7 @@ import time
 from spvlink.binary.encode import encode
 from spvlink.chain import as_it_came, remarks
 from spvlink.chain.border import Border
-from spvlink.chain.builtins import drop_stores, open_builtins
+from spvlink.chain.builtin_slots import drop_stores, open_builtins
 from spvlink.chain.groups import groups, join, note_shared
 from spvlink.chain.lowering import (
     apply_kept,

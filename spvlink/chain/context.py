@@ -10,7 +10,7 @@ from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.resources.blocks import Cannot
 from spvlink.link.resources.transfer import Grant, Transfer
-from spvlink.link.rounding import exact
+from spvlink.link.rounding import flatten
 from spvlink.options import Options
 from spvlink.pipeline import STAGE_BITS
 
@@ -66,7 +66,7 @@ class PassContext:
         """Slots that may be read with any qualifier, since all vertices of a primitive agree."""
         if self.options.exact or not self.enabled("flatten"):
             return frozenset()
-        return exact.convergent_slots(self.link)
+        return flatten.flatten(self.link)
 
     def _to_consumer(self, link: Link) -> Transfer:
         if self.chain.literal:

@@ -151,10 +151,13 @@ def trim_blocks(chain: Chain) -> None:
             continue
         version = border.consumer.module.version
         if runner.enabled("dead.builtin_blocks"):
-            from spvlink.link.dead import builtin_blocks  # seldom: see chain/table
+            from spvlink.link.dead import dead_builtin_blocks  # seldom: see chain/table
 
             if runner.run(
-                "dead.builtin_blocks", border.producer, builtin_blocks.trim_builtin_blocks, link
+                "dead.builtin_blocks",
+                border.producer,
+                dead_builtin_blocks.dead_builtin_blocks,
+                link,
             ):
                 stages[border.producer] = None
                 border.producer.linked = True

@@ -10,7 +10,7 @@ from spvlink.ir.core import IS_LINE, Function, Inst, Module
 from spvlink.ir.edit import sweep
 from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.options import Options
-from spvlink.passes.cleaning import attributes, branches, dce, images, simplify
+from spvlink.passes.cleaning import attributes, branches, dce, images, join, simplify
 from spvlink.passes.lowering.cells import MEMORY
 from spvlink.passes.lowering.lower_io import Lowering
 from spvlink.passes.opening import debuginfo, inline, pointer_copies
@@ -71,7 +71,7 @@ STAGE_PASSES: Final = (
     StagePass("if_conversion", if_conversion, "Read small branches as selects", True),
     StagePass("dce", dce.dce, "Remove dead code"),
     StagePass("tidy", tidy.tidy),
-    StagePass("join", branches.join, "Join consecutive blocks", True),
+    StagePass("join", join.join, "Join consecutive blocks", True),
     StagePass("reverse_if_conversion", reverse_if_conversion),
     StagePass("images", images.images),
     StagePass("indices", indices.indices),

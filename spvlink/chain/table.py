@@ -401,7 +401,7 @@ REPACKING: Final = (
 )  # fmt: skip
 
 
-# The switch of what comes first (``chain/builtins``).
+# The switch of what comes first (``chain/builtin_slots``).
 OPENING: Final = {"builtins": "Link built-ins"}
 
 # Switches of what comes last, when every border gets its new places (``sweep.place``).

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from spvlink.driver import CREATION, odd_stage
-from spvlink.link.check import builtins
+from spvlink.link.check import builtin_rules
 from spvlink.link.check.border import InterfaceRules, described, unread_of
 from spvlink.link.check.findings import UNREAD, Finding
 from spvlink.link.check.interface import shown_places
@@ -40,8 +40,8 @@ def findings(stages: list[CheckedStage], complete: bool, rules: CheckRules) -> l
         problems += limits.findings(stage, rules.limits)
     for producer, consumer in zip(stages, stages[1:]):
         problems += InterfaceRules(producer, consumer, rules.maintenance4).findings()
-        problems += builtins.findings(producer, consumer)
-    problems += builtins.modes({stage.name: stage for stage in stages})
+        problems += builtin_rules.findings(producer, consumer)
+    problems += builtin_rules.modes({stage.name: stage for stage in stages})
     if complete and stages and stages[-1].name not in ("frag", "task"):
         problems += _last(stages[-1])
     return problems

@@ -8,9 +8,9 @@ from spvlink.facts.decorations import Names
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst, Module
 from spvlink.passes.cleaning import reverse_if_conversion as reverse
-from spvlink.passes.cleaning.branches import join
 from spvlink.passes.cleaning.if_conversion import Limits
 from spvlink.passes.cleaning.if_conversion import if_conversion as convert
+from spvlink.passes.cleaning.join import join
 
 
 def if_conversion(module: Module) -> None:

@@ -16,6 +16,8 @@ from spvlink.grammar import enums
 from spvlink.ir.core import Module
 from spvlink.ir.edit import become, resolve, sweep
 from spvlink.link.border.stage import Stage
+from spvlink.link.builtins.builtins import builtins as open_builtins
+from spvlink.link.builtins.side import NAMES
 from spvlink.options import Options
 from spvlink.passes.cleaning.fold import fold
 from spvlink.passes.lowering.lower_io import Lowering
@@ -110,6 +112,15 @@ def _row(site: PassContext, table: tuple[Pass, ...], name: str) -> list[str]:
     told = {key: f"not decided: {note}" for key, note in link.remarks.notes.items()}
     told |= {key: f"{action}: {why}" for key, (action, why) in link.remarks.fate.items()}
     return [f"{_lane(key)} {told[key]}" for key in sorted(told)]
+
+
+def builtins(site: PassContext) -> list[str]:
+    """Open the built-ins of a border; gives the key and the name of each slot."""
+    built = open_builtins(site.link, many_views=False)
+    if built is None:
+        return ["nothing crosses"]
+    lines = [f"{key} {slot.name}" for key, slot in built.inputs.slots.items()]
+    return lines + [f"{NAMES[number]} stays: {why}" for number, why in built.obstacles.items()]
 
 
 def compact(site: PassContext) -> list[str]:

@@ -11,7 +11,7 @@ from spvlink.grammar import ops
 from spvlink.ir.check import check
 from spvlink.ir.core import Function, Module
 from spvlink.ir.edit import flow_changed
-from spvlink.passes.cleaning import branches, dce, flow, simplify
+from spvlink.passes.cleaning import branches, dce, flow, join, simplify
 from spvlink.passes.opening import inline
 from spvlink.passes.raising import tidy
 from tests.support.linking import base_options, count, link, module_of
@@ -239,7 +239,7 @@ PASSES = {
     "simplify": simplify.simplify,
     "branches": branches.branches,
     "dce": dce.dce,
-    "join": branches.join,
+    "join": join.join,
     "tidy": tidy.tidy,
 }
 

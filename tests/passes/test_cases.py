@@ -49,7 +49,7 @@ def test_there_are_cases() -> None:
 
 TINY = """\
 ; nothing is done
-== pass spvlink.passes.dce:dce
+== pass spvlink.passes.cleaning.dce:dce
 == input
 %x = OpVariable %ptr_Private_float Private
 == expected
@@ -60,7 +60,7 @@ TINY = """\
 def test_sections_are_read_and_written() -> None:
     case = Case(TINY)
     assert case.text() == TINY
-    assert case.passes == ["spvlink.passes.dce:dce"]
+    assert case.passes == ["spvlink.passes.cleaning.dce:dce"]
     modules = case.load()
     assert case.run(modules) == []
     assert shortened(modules) == case.expected == case.outcome([""])

@@ -512,7 +512,7 @@ def loaded(code: str) -> set[str]:
 
 # Passes and what they need that few pipelines have anything for (chain/table).
 SELDOM = {
-    "facts.trip_counts", "link.builtins.known", "link.dead.builtin_blocks",
+    "facts.trip_counts", "link.builtins.known", "link.dead.dead_builtin_blocks",
     "link.dead.payload_members", "link.motion.propagate_blended", "link.motion.polynomials",
     "link.motion.weighted", "link.pack.share_per_patch", "link.pack.split64", "link.pack.words64",
     "link.shape.arrays_dynamic", "link.shape.promote_late_indices", "link.shape.unroll_loops",

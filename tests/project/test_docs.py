@@ -188,7 +188,7 @@ def test_a_reader_of_the_readme_finds_each_pass_with_its_code_and_tests() -> Non
     for section in sections:
         name = section.split("`")[1]
         assert f"| [`{name}`](#{name.replace('.', '')}) |" in index, name
-        assert re.search(r"^- Code: \[spvlink/[\w/]+\.py\]", section, re.M), name
+        assert re.search(r"^- Code: \[`spvlink[\w.]+:\w+`\]", section, re.M), name
         assert re.search(r"^- Tests: \[tests/passes/\w+\]", section, re.M), name
 
 

@@ -13,13 +13,14 @@ import pytest
 
 from spvlink.chain.runner import STAGE_PASSES
 from spvlink.chain.state_rows import STATE
-from spvlink.chain.table import REPACKING, TABLE
+from spvlink.chain.table import OPENING, PLACING, RAISING, REPACKING, TABLE
 from tests.support.once import NOT_COMPILED, runs_once
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
 FILES = sorted(TESTS.rglob("test_*.py"))
-ROWS = [row.name.replace(".", "_") for row in (*TABLE, *REPACKING, *STAGE_PASSES, *STATE)]
+NAMES = [row.name for row in (*TABLE, *REPACKING, *STAGE_PASSES, *STATE)]
+ROWS = [name.replace(".", "_") for name in (*NAMES, *OPENING, *PLACING, *RAISING)]
 
 
 def imported(path: Path) -> set[str]:
@@ -39,6 +40,29 @@ def test_every_row_has_a_folder_with_a_case_and_a_test_of_its_name(row: str) -> 
     test = ast.parse((folder / f"test_{row}.py").read_text())
     names = [node.name for node in test.body if isinstance(node, ast.FunctionDef)]
     assert [name for name in names if name.startswith("test_")]
+
+
+def pass_names(path: Path) -> list[str]:
+    """The ``module:function`` of each ``== pass`` of a case."""
+    lines = path.read_text().split("\n")
+    return [name for line in lines if line.startswith("== pass ") for name in line.split()[2:]]
+
+
+def exists(name: str) -> bool:
+    """Whether a module of the project has a function of this name."""
+    place, _, function = name.partition(":")
+    file = ROOT / f"{place.replace('.', '/')}.py"
+    if not file.is_file():
+        return False
+    body = ast.parse(file.read_text()).body
+    return function in [node.name for node in body if isinstance(node, ast.FunctionDef)]
+
+
+def test_cases_name_functions_that_exist() -> None:
+    assert not exists("spvlink.passes.dce:dce"), "the wing is missing"
+    assert not exists("spvlink.passes.cleaning.dce:dead")
+    names = {(name, path) for path in TESTS.rglob("*.case") for name in pass_names(path)}
+    assert names and not [item for item in sorted(names) if not exists(item[0])]
 
 
 def test_no_file_imports_a_test_file() -> None:

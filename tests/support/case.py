@@ -15,7 +15,6 @@ from spvlink.layout import check_layout
 from spvlink.options import Options
 from tests.cases.slots import site_of
 from tests.support.case_loading import is_lowered, load
-from tests.support.rooms import full_name
 from tests.support.short import read
 from tests.support.shorten import shorten, tidy
 
@@ -132,7 +131,7 @@ def apply(
     """Run one pass, named ``module:function``, on the modules as its parameters ask; gives the
     lines of explanation that it returns, if it is one that does."""
     place, _, function_name = name.partition(":")
-    run: Callable[..., object] = getattr(importlib.import_module(full_name(place)), function_name)
+    run: Callable[..., object] = getattr(importlib.import_module(place), function_name)
     parameters = inspect.signature(run).parameters.values()
     needed = [p for p in parameters if p.default is inspect.Parameter.empty]
     if needed[0].name == "site":

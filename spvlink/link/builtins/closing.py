@@ -1,4 +1,4 @@
-"""Remove the slots of built-ins that ``opening`` made.
+"""Remove the slots of built-ins that ``builtins`` made.
 
 The built-ins themselves were stored all the time, so the stores to slots simply go. A load that is
 left reads its built-in again, a whole vector at once:
@@ -22,7 +22,7 @@ from spvlink.ir.edit import touched, value
 from spvlink.ir.slot import BUILTIN_KEYS, Slot, Varying, base_of, builtin_key, builtin_of
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
-from spvlink.link.builtins.opening import BuiltIns
+from spvlink.link.builtins.builtins import BuiltIns
 from spvlink.link.builtins.side import Holder
 from spvlink.passes.raising.raise_io import Raise
 from spvlink.pipeline import PROPAGATED

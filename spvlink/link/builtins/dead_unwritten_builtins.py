@@ -7,7 +7,7 @@ Why it is right. A built-in that nobody writes is undefined, so any value is rig
 fixed functions define one. Layer and ViewportIndex are 0 (Vulkan, "Built-In Variables"); points
 have size 1 with maintenance5. The pass takes these values.
 
-What breaks it. Views, which may choose Layer and ViewportIndex: ``opening`` leaves them out then.
+What breaks it. Views, which may choose Layer and ViewportIndex: ``builtins`` leaves them out then.
 
 Cost. None.
 """

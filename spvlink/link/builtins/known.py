@@ -4,7 +4,7 @@
 
 The varying goes, since the built-in is stored in any case. Unwritten built-ins have any value,
 unless fixed functions define one: Layer and ViewportIndex are 0 (Vulkan, "Built-In Variables")
-except where views may choose them (``opening``), and points have size 1 with maintenance5.
+except where views may choose them (``builtins``), and points have size 1 with maintenance5.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from spvlink.ir.core import LOAD_INPUT
 from spvlink.ir.known import forget_all
 from spvlink.ir.slot import BUILTIN_KEYS, Interface, builtin_of
 from spvlink.link.border.link import Link
-from spvlink.link.builtins.opening import BuiltIns
+from spvlink.link.builtins.builtins import BuiltIns
 from spvlink.link.builtins.side import NAMES
 from spvlink.link.values import dedup_outputs
 from spvlink.pipeline import KEPT

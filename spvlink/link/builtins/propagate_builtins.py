@@ -2,8 +2,8 @@
 
     GS: gl_Layer = pc.layer             FS: f(gl_Layer)    ->    f(pc.layer)
 
-Why it is right. The slots of ``opening`` hold the values that the next stage reads, so the rules of
-``propagate_values`` hold for them.
+Why it is right. The slots of ``builtins`` hold the values that the next stage reads, so the rules
+of ``propagate_values`` hold for them.
 
 What breaks it. The same as for varyings. Fixed functions get every store as before.
 
@@ -17,8 +17,8 @@ from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Inst
 from spvlink.ir.slot import BUILTIN_KEYS, builtin_of
 from spvlink.link.border.values import single_value
+from spvlink.link.builtins.builtins import BuiltIns
 from spvlink.link.builtins.known import counted_clip_distances
-from spvlink.link.builtins.opening import BuiltIns
 from spvlink.link.resources.transfer import Transfer
 from spvlink.link.values import propagate_values
 

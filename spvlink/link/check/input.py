@@ -53,7 +53,7 @@ def _fits(producer: Given, consumer: Given) -> bool:
 def _found(stages: Sequence[Given], maintenance4: bool) -> list[tuple[str, Finding]]:
     """What is wrong, each with the stage that it is about. What is needed for it is imported here:
     most fit."""
-    from spvlink.link.check import builtins
+    from spvlink.link.check import builtin_rules
     from spvlink.link.check.border import InterfaceRules
     from spvlink.link.check.stage import CheckedStage, own_findings
 
@@ -63,7 +63,7 @@ def _found(stages: Sequence[Given], maintenance4: bool) -> list[tuple[str, Findi
     ]
     for producer, consumer in zip(read, read[1:]):
         wrong = InterfaceRules(producer, consumer, maintenance4).errors()
-        wrong += builtins.findings(producer, consumer)
+        wrong += builtin_rules.findings(producer, consumer)
         findings += [(consumer.name, one) for one in wrong]
-    modes = builtins.modes({stage.name: stage for stage in read})
+    modes = builtin_rules.modes({stage.name: stage for stage in read})
     return findings + [(one.consumer or "", one) for one in modes]

@@ -8,7 +8,7 @@ last stage before rasterization (Vulkan, "Built-In Variables"). In the stages be
 varyings without a Location, alive only if the next stage reads them. PrimitiveId is such a varying
 between a geometry or mesh shader and the fragment shader: no fixed function takes it.
 
-What breaks it. Interface matching of blocks: only stores go here. ``builtin_blocks`` removes
+What breaks it. Interface matching of blocks: only stores go here. ``dead_builtin_blocks`` removes
 members from both sides at the end.
 
 Cost. None.

@@ -28,7 +28,7 @@ from spvlink.link.motion.nodes import (
 from spvlink.link.resources.blocks import Cannot
 from spvlink.link.resources.transfer import Transfer
 from spvlink.link.rounding import sensitive
-from spvlink.link.rounding.exact import comes_exact
+from spvlink.link.rounding.flatten import comes_exact
 from spvlink.link.rounding.rounded import TESTS
 from spvlink.link.rounding.sensitive import Sensitive
 

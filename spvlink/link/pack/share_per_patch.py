@@ -57,7 +57,7 @@ from spvlink.link.border.values import single_value
 from spvlink.link.pack import compact
 from spvlink.link.resources.blocks import Blocks, Cannot
 from spvlink.link.resources.transfer import surely_there
-from spvlink.link.rounding.exact import comes_exact
+from spvlink.link.rounding.flatten import comes_exact
 from spvlink.pipeline import FLATTENED
 
 TYPE_CHECKING = False

@@ -42,7 +42,7 @@ from spvlink.link.border.link import Link
 from spvlink.link.border.uniformity import divergence_of, equal_on_primitive
 from spvlink.link.border.values import Scalar, as_interpolated, component
 from spvlink.link.rounding import rounded
-from spvlink.link.rounding.exact import unbounded
+from spvlink.link.rounding.flatten import unbounded
 from spvlink.pipeline import MERGED
 
 TYPE_CHECKING = False

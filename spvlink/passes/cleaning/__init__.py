@@ -3,7 +3,8 @@
 simplify               fold constants, apply algebra, number values, in one walk
 fold                   compute an instruction on constants
 vectors                look through vectors for a component
-branches               resolve constant branches, join blocks
+branches               resolve constant branches
+join                   join consecutive blocks
 if_conversion          turn small branches into selects
 reverse_if_conversion  turn such selects back into branches
 dce                    remove dead code, by component

@@ -1,8 +1,7 @@
-"""Resolve constant branches and empty selections; join straight-line blocks.
+"""Resolve constant branches and empty selections.
 
     OpSelectionMerge %m; OpBranchConditional true %a %b   ->  OpBranch %a
     OpSelectionMerge %m; OpBranchConditional c %m %m'     ->  OpSelect    (both arms empty)
-    %a: ... OpBranch %b;  %b: (no other predecessor)      ->  one block
 
 Why it is right. A constant condition always takes the same way. Empty arms execute nothing, so a
 select in place of their phi executes nothing new.
@@ -28,19 +27,11 @@ from spvlink.ir.edit import (
     flow_changed,
     remove_phi_edge,
     resolve,
-    retarget_phis,
     rewrite,
     sweep,
     value,
 )
 from spvlink.passes.cleaning.flow import drop_unreachable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing costs start-up time
-    from typing import Final
-
-# specification, OpLoopMerge
-_AFTER_LOOP_MERGE: Final = frozenset((ops.OpBranch, ops.OpBranchConditional))
 
 
 def branches(module: Module, function: Function) -> None:
@@ -217,59 +208,3 @@ def select_phis(module: Module, merge: Block, condition: Inst, yes: Block, no: B
         rest = [i for i in merge.insts if i not in set(made) and i.op != COPY]
         merge.insts = made + rest
     return True
-
-
-def join(module: Module, function: Function) -> None:
-    """Append to a block its only successor.
-
-        %a: ... OpBranch %b;  %b: (no other predecessor)      ->  one block
-
-    Why it is right. The same instructions run in the same order. The merge instruction of a loop
-    header moves to the new end.
-
-    What breaks it. A second predecessor, or a header that names the successor as its merge block or
-    continue target: the blocks stay apart.
-
-    Cost. None.
-    """
-    if len(function.blocks) == 1:
-        return
-    cfg = Cfg.of(module, function)
-    structure = Structure.of(module, function)
-    named = structure.header_of_merge.keys() | structure.continues
-    gone: set[Block] = set()
-    copies = False
-    for block in cfg.order:
-        if block in gone:
-            continue
-        while True:
-            end = block.terminator
-            merge = block.merge()
-            if end.op != ops.OpBranch or (merge is not None and merge.op != ops.OpLoopMerge):
-                break
-            target = end.args[0]
-            assert isinstance(target, Block)
-            if target in named or target is block or target in cfg.dead_preds:
-                break
-            if len(cfg.preds[target]) != 1 or target.lead or target in structure.loops:
-                break
-            if merge is not None:
-                if target.merge() is not None or target.terminator.op not in _AFTER_LOOP_MERGE:
-                    break
-                block.insts.pop()
-            block.insts.pop()
-            for inst in target.insts:
-                if inst.op == ops.OpPhi:
-                    become(module, inst, inst.args[0])
-                    copies = True
-            block.insts += [i for i in target.insts if i.op != COPY]
-            if merge is not None:
-                block.insts.insert(-1, merge)
-            for after in dict.fromkeys(block.successors()):
-                retarget_phis(module, after, target, block)
-            gone.add(target)
-    if gone:
-        function.blocks = [b for b in function.blocks if b not in gone]
-        flow_changed(module)
-        if copies:
-            sweep(module, function)

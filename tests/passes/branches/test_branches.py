@@ -9,7 +9,7 @@ from spvlink.binary.encode import encode
 from spvlink.grammar import ops
 from spvlink.ir.core import Module
 from spvlink.ir.edit import branch, flow_changed
-from spvlink.passes.cleaning import branches, flow
+from spvlink.passes.cleaning import branches, flow, join
 from spvlink.validate import validate_all
 from tests.support.case_loading import load
 
@@ -119,7 +119,7 @@ def test_what_must_stay_structured(name: str) -> None:
     module = load(HEAD + body + TAIL)
     assert validate_all([encode(module)], "vulkan1.0") == [None]
     branches.branches(module, module.functions[0])
-    branches.join(module, module.functions[0])
+    join.join(module, module.functions[0])
     assert validate_all([encode(module)], "vulkan1.0") == [None]
     assert merges(module) == left
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from spvlink.chain.state import Chain, in_file
 from spvlink.chain.sweep import clean
 from spvlink.link.border.stage import Stage
-from spvlink.link.builtins import closing, opening
+from spvlink.link.builtins import builtins, closing
 
 
 def open_builtins(chain: Chain) -> None:
@@ -21,10 +21,10 @@ def open_builtins(chain: Chain) -> None:
             continue
         if border.consumer is chain.fixed_function_consumer:
             continue
-        if not opening.reads(link):
+        if not builtins.reads(link):
             continue
         versions = link.producer.module.version, link.consumer.module.version
-        link.built = opening.open_builtins(link, many_views)
+        link.built = builtins.builtins(link, many_views)
         if link.producer.module.version != versions[0]:
             changed[link.producer] = None
         if link.consumer.module.version != versions[1]:

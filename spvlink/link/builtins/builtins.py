@@ -97,7 +97,7 @@ def reads(link: Link) -> bool:
     return link.producer.name == "tesc"
 
 
-def open_builtins(link: Link, many_views: bool) -> BuiltIns | None:
+def builtins(link: Link, many_views: bool) -> BuiltIns | None:
     """Open what crosses at a border; None if nothing does. Promotion and a cleaning of both stages
     come next. ``many_views``: there may be several."""
     wanted = CROSSING[link.consumer.name]

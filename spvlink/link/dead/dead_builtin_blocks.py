@@ -151,7 +151,7 @@ def _renumbered(op: int, imm: tuple[int, ...], numbers: dict[int, int]) -> tuple
     return (numbers[imm[0]], *imm[1:]) if imm[0] in numbers else ()
 
 
-def trim_builtin_blocks(link: Link) -> bool:
+def dead_builtin_blocks(link: Link) -> bool:
     """Drop the members that neither stage uses, of both; whether there were any. Both modules must
     be as they go out, and want trimming afterwards."""
     if link.consumer.name not in CONSUMERS:

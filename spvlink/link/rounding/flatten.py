@@ -50,7 +50,7 @@ def comes_exact(link: Link, key: int, what: str) -> bool:
     return True
 
 
-def convergent_slots(link: Link) -> frozenset[int]:
+def flatten(link: Link) -> frozenset[int]:
     """The float slots of 32 bits that every vertex of a primitive stores equally, so that any
     interpolation gives them back."""
     link.gather()
