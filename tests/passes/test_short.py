@@ -138,9 +138,7 @@ def test_names_by_the_rule(word: str, definition: str) -> None:
      ("Geometry", ["Geometry"]), ("MeshEXT", ["MeshShadingEXT"])],
 )  # fmt: skip
 def test_what_a_stage_implies(stage: str, capabilities: list[str]) -> None:
-    text = (
-        f'OpEntryPoint {stage} %main "main"\n%main = OpFunction %void None %fn_void\n  OpReturn\n'
-    )
+    text = f'OpEntryPoint {stage} %main "main" {{unnamed}}\n  OpReturn\n'
     module = read(text)
     assert [i.imm[0] for i in module.sections[0]] == [
         getattr(enums, f"Capability_{name}") for name in capabilities
@@ -149,6 +147,26 @@ def test_what_a_stage_implies(stage: str, capabilities: list[str]) -> None:
     assert not module.sections[5] and shorten(module) == text
     wide = text + "  OpFunctionEnd\n%f = OpFunction %double None %fn_double\n  OpUnreachable\n"
     assert [i.imm[0] for i in read(wide).sections[0]][1:] == [enums.Capability_Float64]
+
+
+def test_modes_and_branches_to_the_next_block() -> None:
+    text = """\
+OpEntryPoint Geometry %main "main" {unnamed, Triangles, OutputVertices 3}
+  OpSelectionMerge %3 None
+  OpBranchConditional %true %1 %2
+%1 = OpLabel
+  OpEmitVertex
+  OpBranch %3
+%2 = OpLabel
+%3 = OpLabel
+"""
+    whole = expand(text)
+    assert "OpExecutionMode %main Triangles\nOpExecutionMode %main OutputVertices 3\n" in whole
+    assert "%2 = OpLabel\nOpBranch %3\n%3 = OpLabel\nOpReturn\n" in whole
+    assert "OpName" not in whole and shorten(read(text)) == text == tidy(whole)
+    for line in ("OpExecutionMode %main Triangles", "OpBranch %3"):
+        other = shorten(read(whole.replace(f"{line}\n", "OpUnreachable\n" * ("%3" in line), 1)))
+        assert other != text
 
 
 def modules() -> list[Module]:

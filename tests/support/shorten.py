@@ -202,7 +202,7 @@ class _Writer:
             and not main.lead
             and not (before and before[0].op in (ops.OpLine, ops.OpNoLine))
             and print_inst(main, self.names).partition(" = ")[2] == short.MAIN
-            and self.notes.get(main) == [name]
+            and self.notes.get(main) in ([name], None)
         )
         return entry if is_plain else None
 
@@ -251,7 +251,7 @@ class _Writer:
 
     def text(self) -> str | None:
         lines = self.prelude()
-        if lines is None:
+        if lines is None or not all(map(_is_ended, self.module.functions)):
             return None
         names, annotations = self.beside[core.NAMES], self.beside[core.ANNOTATIONS]
         lines += [*names, *self.plain(core.PROCESSED), *annotations]
@@ -299,6 +299,15 @@ class _Writer:
                 return None
             modes.remove(mode)
         entries = [self.entry(print_inst(e, self.names), whole) for e in self.entries]
+        if len(entries) == 1:
+            start = f"OpExecutionMode %{self.names[self.entries[0].args[0]]} "
+            notes = [mode.removeprefix(start) for mode in modes]
+            unnamed = self.head is not None and self.head.args[0] not in self.notes
+            if all(mode.startswith(start) for mode in modes):
+                modes = []
+            else:
+                notes = []
+            entries[0] += braces([short.UNNAMED] * unnamed + notes)
         if self.head is not None:
             self.head_line = entries.pop()
         strings = self.plain(core.STRINGS)
@@ -340,11 +349,14 @@ class _Writer:
         for param in function.params:
             lines += [f"  {line}" for line in self.plain_of(function.leads.get(param, []))]
             lines += [f"  {line}" for line in self.defined(param)]
-        for block in function.blocks:
+        for block, after in zip(function.blocks, [*function.blocks[1:], None]):
             lines += [f"  {line}" for line in self.plain_of(block.lead)]
             if not self.is_bare(function, block):
                 lines += self.defined(block)
-            lines += [f"  {line}" for inst in block.insts for line in self.defined(inst)]
+            insts = block.insts
+            if after is not None and not after.lead and self.falls_through(function, block, after):
+                insts = insts[:-1]
+            lines += [f"  {line}" for inst in insts for line in self.defined(inst)]
         others = self.module.functions[number + 1 :]
         is_ended = bool(function.tail or (others[0].lead if others else self.module.tail))
         if function.blocks and not is_ended:
@@ -357,6 +369,14 @@ class _Writer:
             lines += [*self.plain_of(function.tail), "OpFunctionEnd"]
         return lines
 
+    def falls_through(self, function: Function, block: Block, after: Block) -> bool:
+        """Whether a block ends with a branch to the one that follows it."""
+        *before, end = block.insts
+        if before and before[-1].op in (ops.OpLine, ops.OpNoLine):
+            return False
+        is_seen = before or not self.is_bare(function, block)
+        return bool(is_seen) and end.op == ops.OpBranch and end.args[0] is after
+
     def is_empty(self, function: Function) -> bool:
         """Whether OpReturn alone tells the function from one without a body."""
         entry = function.blocks[0]
@@ -365,6 +385,11 @@ class _Writer:
 
 def braces(notes: list[str] | tuple[str, ...]) -> str:
     return f" {{{', '.join(notes)}}}" if notes else ""
+
+
+def _is_ended(function: Function) -> bool:
+    """Whether each block but the last has its terminator; malformed, on purpose, if not."""
+    return all(b.insts and b.insts[-1].op in _TERMINATORS for b in function.blocks[:-1])
 
 
 def _targets(module: Module) -> set[Inst]:
