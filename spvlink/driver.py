@@ -13,7 +13,7 @@ import gc
 import time
 
 from spvlink import patches, validate
-from spvlink.chain import split_at_fixed
+from spvlink.chain import split_at_fixed, vertex_inputs
 from spvlink.chain.runner import Runner
 from spvlink.chain.table import PASSES
 from spvlink.entry import count, described_bytes, read_pipeline
@@ -219,6 +219,8 @@ class _Session:
         """Figures before and after."""
         for stage, data, before in zip(self.stages, outputs, self.before):
             self.linked.stages.append(stage_result(stage, stage.source, data, before))
+        sources = [stage.source for stage in self.stages]
+        vertex_inputs.report(self.linked, sources, self.options)
         self.linked.seconds = self.runner.seconds
 
     def better(self) -> bool:

@@ -81,11 +81,11 @@ class Format:
 
 
 def _formats() -> dict[int, Format]:
-    found: dict[int, Format] = {}
+    formats: dict[int, Format] = {}
     for first, parts, kinds, suffix in _ROWS:
         for at, kind in enumerate(kinds):
-            found[first + at] = Format(f"{parts}_{kind}{suffix}", parts, kind)
-    return found
+            formats[first + at] = Format(f"{parts}_{kind}{suffix}", parts, kind)
+    return formats
 
 
 BY_NUMBER: Final[dict[int, Format]] = _formats()

@@ -133,15 +133,15 @@ def _subpass(hash: int, index: int, lookup: Lookup) -> Subpass:
 def _colors(render_pass: Object, subpass: Object) -> list[int] | None:
     """The components of each colour attachment; None: the subpass names one that is not there."""
     attachments = as_list(render_pass.get("attachments", []), "attachments")
-    found: list[int] = []
+    colors: list[int] = []
     for item in as_list(subpass.get("colorAttachments", []), "colorAttachments"):
         at = number(as_object(item, "colorAttachments"), "attachment")
         if at == _UNUSED:
-            found.append(0)
+            colors.append(0)
         elif at < len(attachments):
             one = as_object(attachments[at], "attachments")
             format = number(one, "format")  # none: one of another API
-            found.append(components_of(format) if format and not one.get("pNext") else _UNKNOWN)
+            colors.append(components_of(format) if format and not one.get("pNext") else _UNKNOWN)
         else:
             return None
-    return found
+    return colors

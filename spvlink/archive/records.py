@@ -25,7 +25,6 @@ if TYPE_CHECKING:  # typing costs start-up time
 # The stages of a library that holds both: nobody else can stand between them.
 _SHADER_PARTS: Final = numbers.BEFORE_RASTERIZATION | numbers.FRAGMENT_PART
 _PART: Final = "it is a pipeline library that others may complete"
-_FRAGMENT: Final = 0x10
 _DYNAMIC: Final = numbers.DYNAMIC | {numbers.DYNAMIC_STREAM}
 _STAGES: Final = (0x1, 0x2, 0x4, 0x8, 0x10, 0x40, 0x80)
 _ROBUST: Final = ("images", "uniformBuffers", "storageBuffers", "vertexInputs")
@@ -66,8 +65,7 @@ class ArchivedPipeline:
     view_mask      of multiview, by dynamic rendering or by the render pass; 0: none, so that
                    gl_ViewIndex is 0. None: without a mask, and gl_ViewIndex is the number of the
                    device (VK_PIPELINE_CREATE_VIEW_INDEX_FROM_DEVICE_INDEX_BIT)
-    discard        False, True, or None: set while drawing. True is a reason if there is a
-                   fragment stage, which then never runs
+    discard        False, True, or None: set while drawing. With True a fragment stage never runs
     stream         the vertex stream that is rasterized. Other than 0 is a reason
     patch_points   control points of an input patch, None: no tessellation, or set while drawing
     state          what else it says of its state and does not set while drawing; of a library
@@ -153,8 +151,6 @@ def _fill(pipeline: ArchivedPipeline, recorded: Object, layouts: Layouts) -> Non
         raise BadArchive("it has no stages: there is nothing to link")
     if len(set(bits)) != len(bits):
         raise BadArchive("it has a stage twice")
-    if pipeline.discard and _FRAGMENT in bits:
-        raise BadArchive("nothing is rasterized, and it has a fragment shader")
     layout = handle(recorded, "layout")
     heap = pipeline.flags & numbers.IN_HEAP != 0  # then there is no layout
     given = layouts.layout(layout) if layout and not heap else None
@@ -166,8 +162,9 @@ def _fill(pipeline: ArchivedPipeline, recorded: Object, layouts: Layouts) -> Non
     if pipeline.view_mask == 0 and pipeline.flags & numbers.VIEW_FROM_DEVICE:
         pipeline.view_mask = None
     pipeline.state = states.read(
-        recorded, _changing(recorded), pipeline.flags, pipeline.view_mask, inside
-    )
+        recorded, _changing(recorded), pipeline.flags, pipeline.view_mask, inside,
+        pipeline.discard is True,
+    )  # fmt: skip
     if part:
         pipeline.part = part
         raise BadArchive(_PART)

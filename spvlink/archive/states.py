@@ -68,12 +68,15 @@ _FACTORS: Final = (
 
 
 def read(
-    recorded: Object, changing: set[int], flags: int, view_mask: int | None, subpass: Subpass | None
-) -> PipelineState:
+    recorded: Object, changing: set[int], flags: int, view_mask: int | None,
+    subpass: Subpass | None, discards: bool,
+) -> PipelineState:  # fmt: skip
     """The facts of a pipeline that has been checked. ``changing``: what is set while drawing;
-    ``subpass``: of its render pass, if it has one."""
+    ``subpass``: of its render pass, if it has one; ``discards``: nothing is rasterized, so what
+    is behind that is ignored (Vulkan, VkGraphicsPipelineCreateInfo)."""
     try:
-        return _read(_held(recorded, flags), changing, flags, view_mask, subpass)
+        held = _held(recorded, flags)
+        return _read(held, changing, flags, view_mask, subpass, discards)
     except BadArchive:
         return PipelineState()
 
@@ -89,21 +92,23 @@ def _held(recorded: Object, flags: int) -> Object:
 
 
 def _read(
-    recorded: Object, changing: set[int], flags: int, view_mask: int | None, subpass: Subpass | None
-) -> PipelineState:
+    recorded: Object, changing: set[int], flags: int, view_mask: int | None,
+    subpass: Subpass | None, discards: bool,
+) -> PipelineState:  # fmt: skip
     raster = _part(recorded, "rasterizationState")
     topology = _known(_part(recorded, "inputAssemblyState"), "topology", _TOPOLOGY in changing)
     polygons = _known(raster, "polygonMode", _POLYGON_MODE in changing)
     viewports = _known(_part(recorded, "viewportState"), "viewportCount", _VIEWPORTS in changing)
-    behind = _holds_outputs(recorded, flags)
+    behind = not discards and _holds_outputs(recorded, flags)
     return PipelineState(
         outputs=_outputs(recorded, changing, subpass) if behind else None,
+        discards=discards or None,
         one_sample=behind and _one_sample(recorded, changing, flags, subpass),
         view_mask=view_mask,
         culled=_known(raster, "cullMode", _CULL_MODE in changing),
         polygons=polygons if polygons in (0, 1, 2) else None,
         topology=topology_class(topology),
-        viewports=viewports or None,
+        viewports=None if discards else viewports or None,
         attributes=() if _VERTEX_INPUT in changing else _attributes(recorded),
     )
 

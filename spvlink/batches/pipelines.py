@@ -74,15 +74,15 @@ class DeclaredUses:
         digest."""
         if not state:
             return None
-        found = []
+        uses = []
         for shader in shaders:
             one = self._known.get(shader.module)
             if one is None:
                 if len(self._known) >= _REMEMBERED:
                     self._known.clear()
                 one = self._known[shader.module] = DeclaredUse(module(shader.module))
-            found.append(one)
-        return used(state, found) or None
+            uses.append(one)
+        return used(state, uses) or None
 
 
 class BatchPipeline:

@@ -18,4 +18,5 @@ wires           choose the slots of a set, which all of its modules share
 raising         turn slots back into variables
 as_it_came      send stages that linking did not need as they came
 remarks         describe the fate of every varying in words
+vertex_inputs   name the vertex attributes that nobody reads
 """

@@ -170,8 +170,8 @@ def _rasterized(chain: Chain, stage: Stage, state: PipelineState) -> str:
     if stage.name == "frag":
         known = stage not in chain.starts
         lasts = [border.producer for border in chain.befores.get(stage, [])] if known else []
-    found = {_made_by(chain, last, state) for last in lasts}
-    return found.pop() if len(found) == 1 else ""
+    makers = {_made_by(chain, last, state) for last in lasts}
+    return makers.pop() if len(makers) == 1 else ""
 
 
 def _made_by(chain: Chain, stage: Stage, state: PipelineState) -> str:

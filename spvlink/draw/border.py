@@ -48,51 +48,51 @@ class BorderSlot:
 def mismatches(codes: Sequence[bytes | tuple[bytes, str]]) -> list[str]:
     """What is wrong between neighbours, or within one interface; nothing is the good answer."""
     stages = in_order([ReadStage(c) if isinstance(c, bytes) else ReadStage(*c) for c in codes])
-    found: list[str] = []
+    reasons: list[str] = []
     tables = {}
     for stage in stages:
         for storage in (INPUT, OUTPUT):
             if (stage.model, storage) != (FRAGMENT, OUTPUT):
-                tables[stage.model, storage] = _table(stage, storage, found)
+                tables[stage.model, storage] = _table(stage, storage, reasons)
     for producer, consumer in zip(stages, stages[1:]):
         outputs, inputs = tables[producer.model, OUTPUT], tables[consumer.model, INPUT]
         where = f"{producer.entry} of {producer.model} -> {consumer.model}"
         for place, wanted in sorted(inputs.items()):
             given = outputs.get(place) or outputs.get((place[0] ^ _PATCHES, place[1]))
             if given is None:
-                found.append(f"{where}: {wanted.name} {place} is not written")
+                reasons.append(f"{where}: {wanted.name} {place} is not written")
             elif (given.kind, given.width) != (wanted.kind, wanted.width):
-                found.append(f"{where}: {wanted.name} {place} has another type")
+                reasons.append(f"{where}: {wanted.name} {place} has another type")
             elif (given.patch, given.per_primitive) != (wanted.patch, wanted.per_primitive):
-                found.append(f"{where}: {wanted.name} {place}: Patch or PerPrimitive on one side")
-    return found
+                reasons.append(f"{where}: {wanted.name} {place}: Patch or PerPrimitive on one side")
+    return reasons
 
 
 def slots(stage: ReadStage, storage: int) -> dict[Place, BorderSlot]:
     """The user interface of one side, component by component."""
-    found = dict[Place, BorderSlot]()
+    slots_at = dict[Place, BorderSlot]()
     table = _table(stage, storage, [])
     for location, component in sorted(table):  # those of vertices first
         slot = table[location, component]
         place = location % _PATCHES, component
-        found[(location, component) if place in found else place] = slot
-    return found
+        slots_at[(location, component) if place in slots_at else place] = slot
+    return slots_at
 
 
-def _table(stage: ReadStage, storage: int, found: list[str]) -> dict[Place, BorderSlot]:
+def _table(stage: ReadStage, storage: int, reasons: list[str]) -> dict[Place, BorderSlot]:
     table: dict[Place, BorderSlot] = {}
     for (location, component), slot in _slots(stage, storage):
         place = location + _PATCHES * slot.patch, component
         if place in table:
-            found.append(f"{stage.model}: {slot.name} and {table[place].name} overlap at {place}")
+            reasons.append(f"{stage.model}: {slot.name} and {table[place].name} overlap at {place}")
         table[place] = slot
     by_location: dict[int, BorderSlot] = {}
     for (location, _), slot in table.items():
         first = by_location.setdefault(location, slot)
         if first.per_primitive != slot.per_primitive:
-            found.append(f"{stage.model}: Location {location} mixes {first.name} and {slot.name}")
+            reasons.append(f"{stage.model}: Location {location} mixes {first.name} and {slot.name}")
         elif stage.model == FRAGMENT and first.qualifiers != slot.qualifiers:
-            found.append(f"{stage.model}: Location {location} is read in two ways")
+            reasons.append(f"{stage.model}: Location {location} is read in two ways")
     return table
 
 

@@ -134,7 +134,7 @@ def is_thin(stages: Sequence[ReadStage]) -> bool:
 
 def written_builtins(stage: ReadStage) -> set[int]:
     """Built-in outputs that the code names; a block's members only where it reaches for them."""
-    found: set[int] = set()
+    builtins: set[int] = set()
     module = stage.module
     reached: dict[int, list[list[int]]] = {}
     for variable, indices in _accesses(stage):
@@ -144,7 +144,7 @@ def written_builtins(stage: ReadStage) -> set[int]:
             continue
         builtin = module.decorations[variable].get(BUILTIN)
         if builtin:
-            found.add(builtin[0])
+            builtins.add(builtin[0])
             continue
         block = stage.strip_arrays(stage.pointee(variable))[0]
         arrayed = block != stage.pointee(variable)
@@ -154,8 +154,8 @@ def written_builtins(stage: ReadStage) -> set[int]:
                 len(indices) <= arrayed or module.constants.get(indices[arrayed]) == member
                 for indices in reached.get(variable, [[]])
             ):
-                found.add(builtin[0])
-    return found
+                builtins.add(builtin[0])
+    return builtins
 
 
 def captures(stages: Sequence[ReadStage]) -> list[Capture]:
@@ -164,7 +164,7 @@ def captures(stages: Sequence[ReadStage]) -> list[Capture]:
     if XFB not in stage.modes:
         return []
     module = stage.module
-    found: dict[int, Capture] = {}
+    by_number: dict[int, Capture] = {}
     for variable in stage.interface:
         if module.variables.get(variable, (0, -1))[1] != OUTPUT:
             continue
@@ -178,8 +178,8 @@ def captures(stages: Sequence[ReadStage]) -> list[Capture]:
             if OFFSET in part and _XFB_BUFFER in part and _XFB_STRIDE in part:
                 number = part[_XFB_BUFFER][0]
                 stream = part.get(_STREAM, [0])[0]
-                found[number] = Capture(number, part[_XFB_STRIDE][0], stream)
-    return [found[number] for number in sorted(found)]
+                by_number[number] = Capture(number, part[_XFB_STRIDE][0], stream)
+    return [by_number[number] for number in sorted(by_number)]
 
 
 def _accesses(stage: ReadStage) -> Iterator[tuple[int, list[int]]]:

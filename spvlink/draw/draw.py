@@ -519,10 +519,10 @@ class Draw(Resources):
         return result
 
     @staticmethod
-    def _collect_feedback(result: Result, found: dict[str, NDArray[np.uint8]]) -> None:
-        result.buffers.update(found)
+    def _collect_feedback(result: Result, buffers: dict[str, NDArray[np.uint8]]) -> None:
+        result.buffers.update(buffers)
         result.captured = 0
-        for name, data in found.items():
+        for name, data in buffers.items():
             if "primitives" in name:
                 result.captured += int(data.view(np.uint64)[0])
             elif "counter" not in name:

@@ -70,10 +70,10 @@ class Feedback:
         """Name -> bytes: each captured buffer, its byte counter, and per stream the primitives
         (written, needed) as two 64-bit numbers.
         """
-        found: dict[str, NDArray[np.uint8]] = {}
+        buffers: dict[str, NDArray[np.uint8]] = {}
         for capture in self.captures:
-            found[f"feedback{capture.buffer}"] = self.memory[capture.buffer].copy()
-            found[f"feedback{capture.buffer} counter"] = self.counts[capture.buffer].copy()
+            buffers[f"feedback{capture.buffer}"] = self.memory[capture.buffer].copy()
+            buffers[f"feedback{capture.buffer} counter"] = self.counts[capture.buffer].copy()
         size = 16 * len(self.streams)
         data = np.zeros(size, np.uint8)
         flags = vk.VK_QUERY_RESULT_64_BIT | vk.VK_QUERY_RESULT_WAIT_BIT
@@ -81,5 +81,5 @@ class Feedback:
         memory = ffi.from_buffer(data)
         get(self.device.device, self.queries, 0, len(self.streams), size, memory, 16, flags)
         for number, stream in enumerate(self.streams):
-            found[f"feedback primitives of stream {stream}"] = data[16 * number :][:16].copy()
-        return found
+            buffers[f"feedback primitives of stream {stream}"] = data[16 * number :][:16].copy()
+        return buffers

@@ -243,10 +243,10 @@ class ReadStage:
                 operands += inst[3:5]
             elif inst[0] in (61, 65, 66, 67, 83, 100, 400):
                 operands.append(inst[3])
-        found: set[int] = set()
+        sources: set[int] = set()
         for operand in operands:
-            found |= self._sources(operand, depth + 1)
-        return found
+            sources |= self._sources(operand, depth + 1)
+        return sources
 
     def instructions(self) -> Iterator[list[int]]:
         """Of every function in the entry point's call tree."""
@@ -342,7 +342,7 @@ class ReadStage:
 
     def _located(self, storage: int) -> list[Attribute]:
         """User interface variables by Location; arrays and matrices take one entry a Location."""
-        found: dict[tuple[int, int], Attribute] = {}
+        attributes: dict[tuple[int, int], Attribute] = {}
         for variable in self.interface:
             if self.module.variables.get(variable, (0, -1))[1] != storage:
                 continue
@@ -358,12 +358,12 @@ class ReadStage:
             name = self.module.names.get(variable, "")
             for at, number, label in self._flatten(type_id, location, name):
                 end = component * 32 // max(number.width, 32) + number.count
-                old = found.get((at, index))
+                old = attributes.get((at, index))
                 if old is not None:
                     end = max(end, old.numeric.count)
                 number = Numeric(number.kind, number.width, end)
-                found[at, index] = Attribute(at, index, number, label)
-        return [found[key] for key in sorted(found)]
+                attributes[at, index] = Attribute(at, index, number, label)
+        return [attributes[key] for key in sorted(attributes)]
 
     def _flatten(
         self, type_id: int, location: int, name: str
@@ -394,19 +394,19 @@ class ReadStage:
             raise CannotDraw(f"an interface variable of type opcode {op}")
 
     def _builtins(self) -> set[int]:
-        found = set()
+        builtins = set()
         for variable in self.interface:
             if variable not in self.module.variables:
                 continue
             builtin = self.module.decorations[variable].get(BUILTIN)
             if builtin:
-                found.add(builtin[0])
+                builtins.add(builtin[0])
             inner = self.strip_arrays(self.pointee(variable))[0]
             for i in range(len(self.module.types[inner][1])):
                 builtin = self.module.member_decorations[inner, i].get(BUILTIN)
                 if builtin:
-                    found.add(builtin[0])
-        return found
+                    builtins.add(builtin[0])
+        return builtins
 
     def local_array_lengths(self) -> list[int]:
         """Lengths of arrays that the functions index in Function, Private or Output memory."""
@@ -491,15 +491,15 @@ class ReadStage:
         }
 
     def _comparisons(self) -> set[int]:
-        found: set[int] = set()
+        compared: set[int] = set()
         for inst in self._definitions.values():
             if inst[0] in _DREF_OPS:
-                found |= self._sources(inst[3])
-        return found
+                compared |= self._sources(inst[3])
+        return compared
 
     def _integer_samplers(self) -> set[int]:
-        found: set[int] = set()
+        samplers: set[int] = set()
         for inst in self._definitions.values():
             if inst[0] == 86 and self.image(self.module.types[inst[1]][1][0])["kind"] != "float":
-                found |= self._sources(inst[4])
-        return found
+                samplers |= self._sources(inst[4])
+        return samplers

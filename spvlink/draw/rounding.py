@@ -43,7 +43,7 @@ class Rounding:
 
 def rounding(before: Result, after: Result) -> Rounding:
     """Differences of all float images; depth has ULPs, but no 8-bit form."""
-    found = Rounding()
+    modes = Rounding()
     for name, old in before.images.items():
         if old.dtype.kind != "f":
             continue
@@ -53,8 +53,8 @@ def rounding(before: Result, after: Result) -> Rounding:
             steps = np.abs(unorm8(a) - unorm8(b))
             one.steps = int(steps.max(initial=0))
             one.stepped = int((steps > 0).sum())
-        found.add(one)
-    return found
+        modes.add(one)
+    return modes
 
 
 def far_apart(before: Result, after: Result, tolerance: float = TOLERANCE) -> str:

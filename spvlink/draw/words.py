@@ -39,16 +39,16 @@ class Words:
         """The id that has an OpName."""
         padded = name.encode() + b"\0" * (4 - len(name) % 4)
         wanted = list(struct.unpack(f"<{len(padded) // 4}I", padded))
-        found = [inst[1] for inst in self.find(OP_NAME) if inst[2:] == wanted]
-        assert len(found) == 1, f"{len(found)} ids are called {name}"
-        return found[0]
+        ids = [inst[1] for inst in self.find(OP_NAME) if inst[2:] == wanted]
+        assert len(ids) == 1, f"{len(ids)} ids are called {name}"
+        return ids[0]
 
     def decoration(self, name: str, decoration: int) -> list[int]:
         """The OpDecorate instruction of the named id."""
         target = self.named(name)
-        found = [i for i in self.find(OP_DECORATE) if i[1] == target and i[2] == decoration]
-        assert len(found) == 1, f"{name} has {len(found)} such decorations"
-        return found[0]
+        decorations = [i for i in self.find(OP_DECORATE) if i[1] == target and i[2] == decoration]
+        assert len(decorations) == 1, f"{name} has {len(decorations)} such decorations"
+        return decorations[0]
 
     def remove(self, inst: list[int]) -> None:
         """That very instruction, not one that is equal to it."""

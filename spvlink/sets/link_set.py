@@ -13,7 +13,7 @@ import copy
 from collections import Counter
 
 from spvlink import patches, validate
-from spvlink.chain import remarks
+from spvlink.chain import remarks, vertex_inputs
 from spvlink.chain.border import Border
 from spvlink.chain.chain import link_stages
 from spvlink.chain.runner import Runner
@@ -418,6 +418,8 @@ class _Linker:
         for source, at in zip(self.own_sources(number), row):
             data, stage = outputs[at], family.stages[at]
             linked.stages.append(stage_result(stage, source, data, self.before[at]))
+        options = self.reader.rows[self.numbers[number]][1]
+        vertex_inputs.report(linked, self.own_sources(number), options)
         linked.warnings = self.reader.warnings[self.numbers[number]]
         linked.target_env = self.target_env()
         linked.seconds = self.runner.seconds

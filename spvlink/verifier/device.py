@@ -120,16 +120,16 @@ def draw_both(
 
 def _covering(codes: list[Code], seed: int, number: int | None) -> tuple[Drawn, Result]:
     """The first scene in which enough is drawn, else the first that can be drawn at all."""
-    drawn, found = Drawn(), None
+    drawn, best = Drawn(), None
     for variant in range(VARIANTS):
         result = draw(codes, make_scene(codes, seed, variant), number)
-        if found is None or result.is_good():
-            found, drawn.variant, drawn.good = result, variant, result.is_good()
+        if best is None or result.is_good():
+            best, drawn.variant, drawn.good = result, variant, result.is_good()
         if drawn.good:
             break
-    if found is None:
+    if best is None:
         raise CannotDraw("there is no scene")
-    return drawn, found
+    return drawn, best
 
 
 def _apart(a: Result, b: Result, exact: bool) -> str:

@@ -76,6 +76,7 @@ ROBUST = structure(numbers.ROBUSTNESS, images=0, uniformBuffers=1, storageBuffer
         ),
         ({"rasterizationState": None}, "discard", False),
         ({"rasterizationState": rasterization(1), "stages": [stage(1, VERTEX)]}, "discard", True),
+        ({"rasterizationState": rasterization(1)}, "discard", True),
         ({"tessellationState": PATCHES}, "patch_points", 4),
         (
             {"tessellationState": PATCHES, "dynamicState": dynamic(1000377000)},
@@ -195,10 +196,6 @@ def test_a_library_of_all_stages(tmp_path: Path) -> None:
         (
             {"pNext": [structure(numbers.FLAGS_2, flags=1 << 32)]},
             "it has a creation flag that spvlink does not know: 0x100000000",
-        ),
-        (
-            {"rasterizationState": rasterization(1)},
-            "nothing is rasterized, and it has a fragment shader",
         ),
         (
             {"rasterizationState": rasterization(0, structure(1000028002, rasterizationStream=1))},

@@ -443,7 +443,7 @@ def test_an_archive(tmp_path: Path) -> None:
 
     out, again = tmp_path / "out.foz", tmp_path / "again.foz"
     said = batch(RECORDED, "-o", out, "--jobs", "2", "--report", tmp_path / "r.json")
-    assert said.startswith("spvlink: 35 pipelines, 11 jobs") and said.count("\n") == 1
+    assert said.startswith("spvlink: 35 pipelines, 12 jobs") and said.count("\n") == 1
     batch(RECORDED, "-o", again, "--jobs", "1")
     assert out.read_bytes() == again.read_bytes()
     report = json.loads((tmp_path / "r.json").read_text())
@@ -459,7 +459,7 @@ def test_an_archive(tmp_path: Path) -> None:
                 assert [s.module for s in old.stages] == [s.module for s in new.stages]
                 continue
             options = spvlink.Options(complete=True, spec_defaults=True, layout=old.layout)
-            options.view_mask = old.view_mask
+            options.view_mask, options.state = old.view_mask, old.state
             for stage in old.stages:
                 name = _stage_name(stage.bit)
                 options.spec |= {(name, id): raw for id, raw in stage.spec.items()}

@@ -211,6 +211,9 @@ static void ignored(void) {
     CASE("discard", (c.raster.rasterizerDiscardEnable = 1, c.info.stageCount = 1,
                      c.info.pViewportState = WILD, c.info.pMultisampleState = WILD,
                      c.info.pColorBlendState = WILD));
+    CASE("discard before a fragment shader",
+         (c.raster.rasterizerDiscardEnable = 1, c.info.pViewportState = WILD,
+          c.info.pMultisampleState = WILD, c.info.pColorBlendState = WILD));
     CASE("discard changes", (c.raster.rasterizerDiscardEnable = 1, changes(&c, 1000377001)));
     CASE("shaders alone",
          (c.parts = (VkGraphicsPipelineLibraryCreateInfoEXT){(VkStructureType)1000320002,

@@ -40,7 +40,7 @@ EXPECTED = {
     "link-time optimization": LINKED,
     "feedback": LINKED,
     "feedback is handed on": "1",
-    "rasterizer discard": UNTOUCHED,
+    "rasterizer discard": LINKED,
     "provoking vertex": LINKED,
     "something unknown on the rasterizer": UNTOUCHED,
     "no rasterization state": LINKED,

@@ -82,6 +82,9 @@ EXPECTED = {
     "all blending changes": facts(outputs=ALL),
     "no colours": facts(outputs=()),
     "discard": facts(outputs=None, one_sample=False, culled=None, viewports=None),
+    "discard before a fragment shader": facts(
+        discards=True, outputs=None, one_sample=False, viewports=None
+    ),
     "discard changes": facts(),
     "shaders alone": facts(outputs=None, one_sample=False, attributes=(), **NO_TRIANGLES),
     # of what these modules are not, a mesh shader, nobody takes anything

@@ -113,7 +113,7 @@ def combinations() -> list[Probe]:
     other_stream = (state, "structure", STREAM, 1)
     return [
         both("nothing", True),
-        both("discard", False, discard),
+        both("discard", True, discard),
         both("discard.dynamic", True, discard, changing),
         both("discard.alone", True, discard, alone),
         both("alone", True, alone),

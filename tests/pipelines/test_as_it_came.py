@@ -57,7 +57,9 @@ def test_where_nothing_crosses_all_goes_out_as_it_came() -> None:
     linked = spvlink.link(stages)
     assert linked.passed_through == "nothing to gain" and linked.validated == "validated"
     assert [stage.data for stage in linked.stages] == stages
-    assert [(r.action, r.slot) for r in linked.remarks] == [("kept", "0.xyzw")]
+    assert [(r.interface, r.action, r.slot) for r in linked.remarks] == [
+        ("vert->frag", "kept", "0.xyzw"), ("vert", "kept", "1.xyzw"),
+    ]  # fmt: skip
     assert linked.interfaces[0].components == (4, 4) and linked.interfaces[0].locations == (1, 1)
     cleaned = spvlink.link(stages, clean=True)
     assert cleaned.passed_through is None

@@ -40,6 +40,9 @@ from tests.support.random_chains import FEW_ULP, TIPPED, canonical, farthest, of
 from tests.support.random_harness import NOTHING_TO_GAIN, Failure, in_two_processes, shaped
 
 SEEDS = range(16)
+# Seeds that scripts/fuzz has found, mended since.
+# 31001944: slots that became Flat stayed in a Location beside smooth ones.
+FOUND = (31001944,)
 COVERING = (1, 4, 10, 11, 24, 29, 30, 37)  # seeds below 40 that have everything among them
 ENVIRONMENTS = ("vulkan1.1", "vulkan1.2", "vulkan1.2", "vulkan1.3")
 SHAPES = ((), (), (), (), ("-O",), ("--scalar-replacement=100", "--ssa-rewrite"),
@@ -288,6 +291,11 @@ def verdicts() -> dict[int, object]:
 def test_promises_hold(seed: int, verdicts: dict[int, object]) -> None:
     verdict = verdicts[seed]
     assert isinstance(verdict, str), f"{verdict} (scripts/fuzz --types --seed {seed} --count 1)"
+
+
+@pytest.mark.parametrize("seed", FOUND)
+def test_what_was_found_stays_mended(seed: int) -> None:
+    assert check_seed(seed) == "linked"
 
 
 def test_nearly_all_prove_something(verdicts: dict[int, object]) -> None:

@@ -24,7 +24,7 @@ from spvlink.pipeline import Linked, Source
 from spvlink.sets.link_set import link_versions
 from tests.archive import writing
 from tests.archive.writing import stage
-from tests.support.archive_structures import dynamic, rasterization, structure
+from tests.support.archive_structures import dynamic, structure
 from tests.support.batch_sets import batch, result_lines, write_lines
 from tests.support.linking import fragment, vertex
 from tests.support.samples import assemble
@@ -62,7 +62,6 @@ REASONS: dict[str, dict[str, Any]] = {
     "one of a stage": {"stages": "pNext"},
     "an unknown flag of a stage": {"stages": "flags"},
     "an unknown stage": {"stages": "stage"},
-    "nothing is rasterized": {"rasterizationState": rasterization(1)},
     "another stream": {"dynamicState": dynamic(1000455013)},
     "an unknown dynamic state": {"dynamicState": dynamic(1999999000)},
     "no layout": {"layout": "9" * 16},

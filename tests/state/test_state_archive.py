@@ -21,9 +21,9 @@ RECORDED: Fields = {
 }
 
 
-def read(changing: set[int] | None = None, **more: object) -> PipelineState:
+def read(changing: set[int] | None = None, discards: bool = False, **more: object) -> PipelineState:
     inside = Subpass(0, [15, 0], True)
-    return states.read({**RECORDED, **more}, changing or set(), 0, 0, inside)
+    return states.read({**RECORDED, **more}, changing or set(), 0, 0, inside, discards)
 
 
 def test_facts_of_a_recorded_pipeline() -> None:
@@ -31,6 +31,13 @@ def test_facts_of_a_recorded_pipeline() -> None:
     assert state.outputs == ((0, 0, 7),)
     assert (state.culled, state.polygons, state.topology, state.viewports) == (2, 0, "triangles", 1)
     assert state.one_sample and state.attributes == ((1, 3),)
+
+
+def test_behind_a_discard_nothing_counts() -> None:
+    state = read(discards=True, multisampleState={"rasterizationSamples": "x"})
+    assert state.discards and state.outputs is None and state.viewports is None
+    assert not state.one_sample and state.attributes == ((1, 3),)
+    assert read().discards is None
 
 
 def test_what_is_set_while_drawing_is_no_fact() -> None:

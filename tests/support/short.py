@@ -4,8 +4,9 @@ to the whole text, which ``spvlink.text.parse`` reads.
 The short form leaves out what its other lines imply: types and constants that have their name by
 the rule (``definition_of``), OpName, OpDecorate and OpMemberName of what stands there anyway,
 capabilities, the memory model, OriginUpperLeft, the interface of the entry point, the function of a
-single entry point, the label of an entry block, OpReturn at the end of a function, and
-OpFunctionEnd. A text that has its OpMemoryModel is whole already.
+single entry point, the label of an entry block, OpBranch to the block that follows, OpReturn at the
+end of a function, and OpFunctionEnd. Braces of an entry point hold its execution modes, those of a
+branch its merge instruction. A text that has its OpMemoryModel is whole already.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ MAIN = "OpFunction %void None %fn_void"  # the function that an entry point impl
 TERMINATORS = frozenset(
     ops.NAMES[op] for op, flags in info.FLAGS.items() if flags & info.TERMINATOR
 )
+# After these, a label needs no branch to it.
+ENDS = TERMINATORS | {"OpLine", "OpNoLine"}
 # What gets an OpName from the word that is its id.
 NAMED = frozenset((
     "OpVariable", "OpFunction", "OpFunctionParameter", "OpTypeStruct", "OpSpecConstant",
@@ -296,7 +299,13 @@ class _Expansion:
             self.put(text, "OpMemberDecorate")
 
     def note(self, line: _Line) -> None:
-        """What the braces say of the result, and its name."""
+        """What the braces say of the result, and its name; of an entry point, its modes."""
+        if line.op == "OpEntryPoint":
+            for note in line.notes:
+                if note[0] != UNNAMED:
+                    mode = f"OpExecutionMode {line.words[2]} {' '.join(note)}"
+                    self.put(mode, "OpExecutionMode")
+            return
         id = line.result
         said = id in self.named or id in self.mains or id[1:].isdigit()
         for note in line.notes:
@@ -320,7 +329,7 @@ class _Expansion:
             if op == "OpFunction":
                 is_open = bare = True
             elif op in ("OpLabel", "OpFunctionEnd"):
-                if op == "OpLabel" and self.falls_through():
+                if op == "OpLabel" and is_open and not bare and not self.is_after(ENDS):
                     self.code.append(f"OpBranch {line.result}")
                 bare = False
                 is_open = op == "OpLabel"
@@ -336,27 +345,22 @@ class _Expansion:
         if is_open:
             self.end(bare)
 
-    def falls_through(self) -> bool:
-        """Whether a block of this function ends here without the branch to the next one."""
-        op = self.code[-1].partition(" = ")[2] or self.code[-1]
-        return op.split()[0] not in TERMINATORS | {"OpFunction", "OpFunctionParameter"}
-
     def main_of(self, entry: _Line) -> _Line:
         """The function that an entry point implies where its body begins."""
-        for note in entry.notes:
-            if note != [UNNAMED]:
-                mode = f"OpExecutionMode {entry.words[2]} {' '.join(note)}"
-                self.sections[core.EXECUTION_MODES].append(mode)
         if [UNNAMED] not in entry.notes:
             self.put(f"OpName {entry.words[2]} {entry.words[3]}", "OpName")
+        self.note(entry)
         return _Line(f"{entry.words[2]} = {MAIN}")
 
     def end(self, bare: bool) -> None:
         """End a function; one without a body stays so."""
-        words = self.code[-1].split()
-        if not bare and TERMINATORS.isdisjoint(words[:1]):
+        if not bare and not self.is_after(TERMINATORS):
             self.code.append("OpReturn")
         self.code.append("OpFunctionEnd")
+
+    def is_after(self, opcodes: frozenset[str]) -> bool:
+        """Whether the last line of code is one of these."""
+        return self.code[-1].split()[0] in opcodes
 
     def prelude(self) -> None:
         """Capabilities, the extension of meshes, memory model, interface, OriginUpperLeft."""

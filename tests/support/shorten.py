@@ -65,7 +65,6 @@ class _Writer:
         self.beside: dict[int, list[str]] = {core.NAMES: [], core.ANNOTATIONS: []}
         self.attach_names()
         self.attach_decorations()
-        self.is_sayable = True  # whether every block but the last ends with a terminator
         self.alone = self.find_alone()
         self.head = self.find_head()
 
@@ -205,7 +204,7 @@ class _Writer:
             and not main.lead
             and not (before and before[0].op in (ops.OpLine, ops.OpNoLine))
             and print_inst(main, self.names).partition(" = ")[2] == short.MAIN
-            and self.notes.get(main, []) in ([], [name])
+            and self.notes.get(main) in ([name], None)
         )
         return entry if is_plain else None
 
@@ -254,7 +253,7 @@ class _Writer:
 
     def text(self) -> str | None:
         lines = self.prelude()
-        if lines is None:
+        if lines is None or not all(map(_is_ended, self.module.functions)):
             return None
         names, annotations = self.beside[core.NAMES], self.beside[core.ANNOTATIONS]
         lines += [*names, *self.plain(core.PROCESSED), *annotations]
@@ -266,8 +265,6 @@ class _Writer:
         for number, function in enumerate(self.module.functions):
             lines += [""] * (number > 0) + self.function(function, number)
         lines += self.plain_of(self.module.tail)
-        if not self.is_sayable:
-            return None
         return "".join(f"{line}\n" for line in lines)
 
     def prelude(self) -> list[str] | None:
@@ -307,14 +304,17 @@ class _Writer:
                 return None
             modes.remove(mode)
         entries = [self.entry(print_inst(e, self.names), whole) for e in self.entries]
-        if self.head is not None:
-            is_named = bool(self.notes.get(self.head.args[0]))
-            start = f"OpExecutionMode %{self.names[self.head.args[0]]} "
-            notes = [] if is_named else [short.UNNAMED]
+        if len(entries) == 1:
+            start = f"OpExecutionMode %{self.names[self.entries[0].args[0]]} "
+            notes = [mode.removeprefix(start) for mode in modes]
+            unnamed = self.head is not None and self.head.args[0] not in self.notes
             if all(mode.startswith(start) for mode in modes):
-                notes += [mode.removeprefix(start) for mode in modes]
                 modes = []
-            self.head_line = entries.pop() + braces(notes)
+            else:
+                notes = []
+            entries[0] += braces([short.UNNAMED] * unnamed + notes)
+        if self.head is not None:
+            self.head_line = entries.pop()
         strings = self.plain(core.STRINGS)
         return [*capabilities, *extensions, *self.plain_of(imports), *entries, *modes, *strings]
 
@@ -360,11 +360,14 @@ class _Writer:
         for param in function.params:
             lines += [f"  {line}" for line in self.plain_of(function.leads.get(param, []))]
             lines += [f"  {line}" for line in self.defined(param)]
-        for block in function.blocks:
+        for block, after in zip(function.blocks, [*function.blocks[1:], None]):
             lines += [f"  {line}" for line in self.plain_of(block.lead)]
             if not self.is_bare(function, block):
                 lines += self.defined(block)
-            lines += [f"  {line}" for line in self.code(function, block)]
+            insts = block.insts
+            if after is not None and not after.lead and self.falls_through(function, block, after):
+                insts = insts[:-1]
+            lines += [f"  {line}" for line in self.code(insts)]
         others = self.module.functions[number + 1 :]
         is_ended = bool(function.tail or (others[0].lead if others else self.module.tail))
         if function.blocks and not is_ended:
@@ -377,29 +380,26 @@ class _Writer:
             lines += [*self.plain_of(function.tail), "OpFunctionEnd"]
         return lines
 
-    def code(self, function: Function, block: Block) -> list[str]:
-        """The lines of a block: a merge stands in the braces of its branch, a branch to the block
-        that comes next is left out."""
-        insts = list(block.insts)
-        notes: list[str] = []
+    def code(self, insts: list[Inst]) -> list[str]:
+        """The lines of a block; a merge instruction stands in the braces of its branch."""
         if len(insts) > 1 and insts[-2].op in _MERGES and insts[-2].imm[-1] == 0:
-            (last,) = self.plain_of([insts[-2]])
-            _, *targets, control = last.split()
+            (merge,) = self.plain_of([insts[-2]])
+            _, *targets, control = merge.split()
             if control == "None":
-                notes = [" ".join((_MERGES[insts[-2].op], *targets))]
-                del insts[-2]
-        at = function.blocks.index(block) + 1
-        after = function.blocks[at] if at < len(function.blocks) else None
-        end = insts[-1] if insts else None
-        lines = [line for inst in insts for line in self.defined(inst)]
-        if end is None or end.op not in _TERMINATORS:
-            self.is_sayable &= after is None
-        elif notes:
-            lines[-1] += braces(notes)
-        elif end.op == ops.OpBranch and end.args == [after] and len(insts) > 1:
-            if after is not None and not after.lead and insts[-2].op not in _TERMINATORS:
-                lines.pop()
-        return lines
+                lines = [line for inst in insts[:-2] for line in self.defined(inst)]
+                note = " ".join((_MERGES[insts[-2].op], *targets))
+                return [*lines, self.defined(insts[-1])[0] + braces([note])]
+        return [line for inst in insts for line in self.defined(inst)]
+
+    def falls_through(self, function: Function, block: Block, after: Block) -> bool:
+        """Whether a block ends with a branch to the one that follows it."""
+        *before, end = block.insts
+        if before and before[-1].op in (ops.OpLine, ops.OpNoLine):
+            return False
+        if before and before[-1].op in _MERGES:
+            return False
+        is_seen = before or not self.is_bare(function, block)
+        return bool(is_seen) and end.op == ops.OpBranch and end.args[0] is after
 
     def is_empty(self, function: Function) -> bool:
         """Whether OpReturn alone tells the function from one without a body."""
@@ -409,6 +409,11 @@ class _Writer:
 
 def braces(notes: list[str] | tuple[str, ...]) -> str:
     return f" {{{', '.join(notes)}}}" if notes else ""
+
+
+def _is_ended(function: Function) -> bool:
+    """Whether each block but the last has its terminator; malformed, on purpose, if not."""
+    return all(b.insts and b.insts[-1].op in _TERMINATORS for b in function.blocks[:-1])
 
 
 def _targets(module: Module) -> set[Inst]:

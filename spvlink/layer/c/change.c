@@ -69,17 +69,10 @@ static const char *unfit_dynamic(const VkPipelineDynamicStateCreateInfo *dynamic
     return NULL;
 }
 
-static bool has_fragment(const VkGraphicsPipelineCreateInfo *info) {
-    for (uint32_t i = 0; i < info->stageCount; i++)
-        if (info->pStages[i].stage == VK_SHADER_STAGE_FRAGMENT_BIT)
-            return true;
-    return false;
-}
-
-/* Without rasterization the fragment shader never runs, and another stream feeds it from elsewhere.
- * pRasterizationState may be anything if all of it is dynamic; then it is taken for no more than
- * that, since linking is right with and without rasterization. What other fixed functions say is a fact
- * for the linker, or unknown (fixed.c); none of it makes a pipeline stay. */
+/* Another stream feeds the fragment shader from elsewhere. pRasterizationState may be anything if all of
+ * it is dynamic; then it is taken for no more than that, since linking is right with and without
+ * rasterization. What other fixed functions say, also that nothing is rasterized, is a fact for the
+ * linker, or unknown (fixed.c); none of it makes a pipeline stay. */
 const char *unfit_state(const VkGraphicsPipelineCreateInfo *info) {
     static const int KNOWN[] = {ON_RASTERIZATION_STATE};
     const VkPipelineRasterizationStateCreateInfo *state = info->pRasterizationState;
@@ -88,8 +81,6 @@ const char *unfit_state(const VkGraphicsPipelineCreateInfo *info) {
         return why;
     if (!ONLY(state->pNext, KNOWN, "the rasterization state"))
         return "a structure that the layer does not know is on the rasterization state";
-    if (state->rasterizerDiscardEnable && has_fragment(info) && !is_dynamic(info, DYNAMIC_DISCARD))
-        return "nothing is rasterized, and there is a fragment shader";
     const VkPipelineRasterizationStateStreamCreateInfoEXT *stream =
         find(state->pNext, RASTER_STREAM);
     if (stream != NULL && stream->rasterizationStream != 0)

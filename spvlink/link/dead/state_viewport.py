@@ -29,8 +29,8 @@ def state_viewport(module: Module, readers: list[Module]) -> bool:
     assert module.entry is not None
     tables = Decorations.of(module)
     for variable in module.entry.inst.args[1:]:
-        found = tables.find(variable, enums.Decoration_BuiltIn)
-        if found != (enums.BuiltIn_ViewportIndex,):
+        builtin = tables.find(variable, enums.Decoration_BuiltIn)
+        if builtin != (enums.BuiltIn_ViewportIndex,):
             continue
         if variable.op == ops.OpVariable and variable.imm[0] == enums.StorageClass_Output:
             accesses = Accesses(module, variable)

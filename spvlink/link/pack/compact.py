@@ -92,19 +92,15 @@ def requalify(link: Link, placement: Placement) -> bool:
 
 
 def _is_mixed(placement: Placement) -> bool:
-    """Whether something of a patch or primitive shares a Location with something of a vertex."""
-    qualifier_sets = {v.qualifiers for v in placement.varyings}
-    shared = info.KIND_DECORATIONS
-    if not placement.moved and all(shared.isdisjoint(qualifiers) for qualifiers in qualifier_sets):
-        return False
-    kinds: dict[int, set[bool]] = {}
+    """Whether a Location holds what is read in different ways: something of a patch or primitive
+    beside something of a vertex, or a slot that a pass has made Flat beside a smooth one."""
+    qualifier_sets: dict[int, set[tuple[int, ...]]] = {}
     for varying in placement.varyings:
-        kinds.setdefault(varying.location, set()).add(not shared.isdisjoint(varying.qualifiers))
+        qualifier_sets.setdefault(varying.location, set()).add(varying.qualifiers)
     for pinned in placement.moved:
-        kind = not shared.isdisjoint(pinned.qualifiers)
         for key in pinned.keys:
-            kinds.setdefault(key >> 3, set()).add(kind)
-    return any(len(kinds_there) > 1 for kinds_there in kinds.values())
+            qualifier_sets.setdefault(key >> 3, set()).add(pinned.qualifiers)
+    return any(len(qualifiers) > 1 for qualifiers in qualifier_sets.values())
 
 
 def _mixes_widths(placement: Placement) -> bool:

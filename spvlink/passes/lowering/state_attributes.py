@@ -54,7 +54,7 @@ def _known(module: Module, formats: dict[int, int]) -> dict[Inst, int]:
     """Attributes that are vectors or scalars -> the lanes that are filled."""
     assert module.entry is not None
     tables = Decorations.of(module)
-    found: dict[Inst, int] = {}
+    lanes_of: dict[Inst, int] = {}
     for variable in module.entry.inst.args[1:]:
         if variable.op != ops.OpVariable or variable.imm[0] != enums.StorageClass_Input:
             continue
@@ -68,8 +68,8 @@ def _known(module: Module, formats: dict[int, int]) -> dict[Inst, int]:
         component = (tables.find(variable, enums.Decoration_Component) or (0,))[0]
         lanes = (~mask >> component) & ((1 << size) - 1)
         if lanes and types.may_be_constant(module, scalar):
-            found[variable] = lanes
-    return found
+            lanes_of[variable] = lanes
+    return lanes_of
 
 
 def _numbers(variable: Inst) -> tuple[Inst, int]:

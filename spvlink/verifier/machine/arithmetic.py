@@ -60,19 +60,19 @@ def _sdiv(a: Array, b: Array) -> Done:
     x, y = signed(a), signed(b)
     bad = (y == 0) | ((y == -1) & (x == np.iinfo(x.dtype).min))
     y = np.where(bad, np.ones(1, dtype=y.dtype), y)
-    found = np.abs(x) // np.abs(y)
-    found = np.where((x < 0) != (y < 0), -found, found)
+    quotient = np.abs(x) // np.abs(y)
+    quotient = np.where((x < 0) != (y < 0), -quotient, quotient)
     lowest = x == np.iinfo(x.dtype).min
     if lowest.any():  # its magnitude is no number of the type
         exact = [int(int(p) / int(q)) if abs(int(p)) < 1 << 53 else _cut(int(p), int(q))
                  for p, q in np.broadcast(x, y)]  # fmt: skip
-        found = np.array(exact, dtype=x.dtype).reshape(np.broadcast(x, y).shape)
-    return unsigned(found.astype(x.dtype)), bad if bad.any() else None
+        quotient = np.array(exact, dtype=x.dtype).reshape(np.broadcast(x, y).shape)
+    return unsigned(quotient.astype(x.dtype)), bad if bad.any() else None
 
 
 def _cut(p: int, q: int) -> int:
-    found = abs(p) // abs(q)
-    return -found if (p < 0) != (q < 0) else found
+    quotient = abs(p) // abs(q)
+    return -quotient if (p < 0) != (q < 0) else quotient
 
 
 def _srem(a: Array, b: Array) -> Done:
@@ -238,8 +238,8 @@ def bitcast(kinds: Kinds, type: Inst, source: Inst, value: V) -> V:
         for part, mark in zip(parts, marks):
             made += [V((part >> wide(k * new)).astype(narrow), mark) for k in range(old // new)]
     whole = made[0] if len(made) == 1 and width_of(type) and type.op != ops.OpTypeVector else None
-    found = whole or stacked(made)
-    return V(kinds.of_bits(type, found.d), found.u)
+    operand = whole or stacked(made)
+    return V(kinds.of_bits(type, operand.d), operand.u)
 
 
 CONVERSIONS: Final = frozenset((
@@ -281,9 +281,9 @@ def field_extract(base: V, offset: V, count: V, with_sign: bool) -> V:
     up = np.clip(width - at - size, 0, width - 1).astype(base.d.dtype)
     down = np.clip(width - size, 0, width - 1).astype(base.d.dtype)
     moved = (base.d << up).view(kind) if with_sign else base.d << up
-    found = np.where(size == 0, 0, moved >> down.astype(kind)).astype(kind)
+    field = np.where(size == 0, 0, moved >> down.astype(kind)).astype(kind)
     u = either(base.u, offset.u, count.u, bad if bad.any() else None)
-    return V(unsigned(found) if with_sign else found, u)
+    return V(unsigned(field) if with_sign else field, u)
 
 
 def field_insert(base: V, insert: V, offset: V, count: V) -> V:
@@ -303,19 +303,19 @@ def field_insert(base: V, insert: V, offset: V, count: V) -> V:
 
 def bit_reverse(a: V) -> V:
     width = a.d.dtype.itemsize * 8
-    found = np.zeros_like(a.d)
+    reversed_bits = np.zeros_like(a.d)
     for n in range(width):
         bit = (a.d >> a.d.dtype.type(n)) & a.d.dtype.type(1)
-        found |= bit << a.d.dtype.type(width - 1 - n)
-    return V(found, a.u)
+        reversed_bits |= bit << a.d.dtype.type(width - 1 - n)
+    return V(reversed_bits, a.u)
 
 
 def dot(a: V, b: V) -> V:
-    found = a.d[0] * b.d[0]
+    total = a.d[0] * b.d[0]
     for n in range(1, len(a.d)):
-        found = found + a.d[n] * b.d[n]
+        total = total + a.d[n] * b.d[n]
     u = either(a.u, b.u)
-    return V(found, across(u))
+    return V(total, across(u))
 
 
 def times_scalar(a: V, b: V) -> V:
@@ -323,11 +323,11 @@ def times_scalar(a: V, b: V) -> V:
 
 
 def matrix_times_vector(matrix: list[V], vector: V) -> V:
-    found = times_scalar(matrix[0], row(vector, 0))
+    total = times_scalar(matrix[0], row(vector, 0))
     for n in range(1, len(matrix)):
         more = times_scalar(matrix[n], row(vector, n))
-        found = V(found.d + more.d, either(found.u, more.u))
-    return found
+        total = V(total.d + more.d, either(total.u, more.u))
+    return total
 
 
 def transposed(matrix: list[V]) -> list[V]:

@@ -55,14 +55,14 @@ class BlockOrder:
         for block in self.order:
             for inst in block.insts:
                 home[inst] = block
-        found: set[Inst] = set()
+        used: set[Inst] = set()
         for block in self.order:
             for inst in block.insts:
                 for arg in inst.args:
                     at = home.get(arg)
                     if at is not None and (at is not block or inst.op == ops.OpPhi):
-                        found.add(arg)
-        return frozenset(found)
+                        used.add(arg)
+        return frozenset(used)
 
 
 _SILENT = frozenset((

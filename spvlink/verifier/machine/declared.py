@@ -69,33 +69,33 @@ class MachineStage:
 
 def entry_of(module: Module, source: Source) -> Inst:
     """The OpEntryPoint that a source means."""
-    found = [
+    entries = [
         entry
         for entry in module.sections[ENTRY_POINTS]
         if source.entry is None or string_of(entry.imm, 1)[0] == source.entry
         if not source.stage or STAGES.get(entry.imm[0]) == source.stage
     ]
-    if len(found) != 1:
-        raise NotInterpreted(f"{len(found)} entry points where one is meant")
-    if found[0].imm[0] not in STAGES:
+    if len(entries) != 1:
+        raise NotInterpreted(f"{len(entries)} entry points where one is meant")
+    if entries[0].imm[0] not in STAGES:
         raise NotInterpreted("a stage that is not interpreted")
-    return found[0]
+    return entries[0]
 
 
 def stages_of(sources: list[Source]) -> list[MachineStage]:
     """The stages of a pipeline in its order."""
     from spvlink.binary.decode import decode
 
-    found: list[MachineStage] = []
+    stages: list[MachineStage] = []
     for source in sources:
         try:
             module = decode(source.data)
         except SpvlinkError as error:
             raise NotInterpreted(f"a module that cannot be read: {error}") from error
-        found.append(MachineStage(module, entry_of(module, source), source))
+        stages.append(MachineStage(module, entry_of(module, source), source))
     order = list(STAGES)
-    found.sort(key=lambda stage: order.index(stage.model))
-    return found
+    stages.sort(key=lambda stage: order.index(stage.model))
+    return stages
 
 
 class DeclaredLeaf:
@@ -151,10 +151,10 @@ def leaves(
 
 def builtins_in(stage: MachineStage, type: Inst) -> dict[int, int]:
     """The members of a block that are built-ins: member -> built-in."""
-    found: dict[int, int] = {}
+    builtins: dict[int, int] = {}
     if type.op == ops.OpTypeStruct:
         for n in range(len(type.args)):
             which = stage.member(type, n, enums.Decoration_BuiltIn)
             if which is not None:
-                found[n] = which
-    return found
+                builtins[n] = which
+    return builtins

@@ -52,19 +52,19 @@ def compared(
     doubted: Verdict | None = None
     for seed in range(seeds):
         try:
-            found, doubts = differing(sides, options, seed)
+            difference, doubts = differing(sides, options, seed)
         except Endless:
             continue  # of the original: nothing can be said with these inputs
         ended += 1
-        if found is not None:
-            reason = f"{found.before} before, {found.after} after, with seed {seed}"
+        if difference is not None:
+            reason = f"{difference.before} before, {difference.after} after, with seed {seed}"
             witness = {
-                "seed": seed, "invocation": found.lane,
-                "before": found.before, "after": found.after,
+                "seed": seed, "invocation": difference.lane,
+                "before": difference.before, "after": difference.after,
             }  # fmt: skip
             if not doubts:
-                return Verdict(UNEQUAL, EXECUTED, found.place, reason, witness)
-            doubted = Verdict(UNKNOWN, EXECUTED, found.place, doubts[0], witness)
+                return Verdict(UNEQUAL, EXECUTED, difference.place, reason, witness)
+            doubted = Verdict(UNKNOWN, EXECUTED, difference.place, doubts[0], witness)
             ended -= 1  # nothing can be said with these inputs either
     if ended * 2 < seeds and doubted is not None:
         return doubted
@@ -91,16 +91,16 @@ def differing(
     come to the same, and in their own widths have to differ at once: what rounding alone does is
     seen in one of them only."""
     exact = options.exact
-    found: SeenDifference | None = None
+    difference: SeenDifference | None = None
     doubts: list[str] = []
     for loose in (False,) if exact else (True, False):
         edges = exact and seed % 3 == 2
         first, second = both(sides, options, seed, loose, edges)
-        found = first_difference(first, second, exact, loose)
+        difference = first_difference(first, second, exact, loose)
         doubts = first.doubts
-        if found is None:
+        if difference is None:
             break
-    return found, doubts
+    return difference, doubts
 
 
 def both(

@@ -30,8 +30,8 @@ def _sign(a: Array) -> Array:
 
 def _find_lsb(a: Array) -> Array:
     low = a & (np.zeros(1, dtype=a.dtype) - a)
-    found = np.bitwise_count(low - a.dtype.type(1)).astype(a.dtype)
-    return np.where(a == 0, ~np.zeros(1, dtype=a.dtype), found)
+    lowest = np.bitwise_count(low - a.dtype.type(1)).astype(a.dtype)
+    return np.where(a == 0, ~np.zeros(1, dtype=a.dtype), lowest)
 
 
 def _find_msb(a: Array) -> Array:
@@ -200,8 +200,8 @@ def packed(number: int, a: V, held: Any) -> V | None:
         x = a.d.astype(np.float64)
         x = np.where(np.isnan(x), 0, np.clip(x, -1.0 if with_sign else 0.0, 1.0))
         whole = np.rint(x * top).astype(np.int64) & ((1 << bits) - 1)
-        found: Any = sum(whole[n] << (n * bits) for n in range(count))
-        return V(found.astype(np.uint32), any_u)
+        word: Any = sum(whole[n] << (n * bits) for n in range(count))
+        return V(word.astype(np.uint32), any_u)
     if number in UNPACKS:
         count, bits, with_sign = UNPACKS[number]
         top = float((1 << (bits - with_sign)) - 1)
@@ -224,8 +224,8 @@ def packed(number: int, a: V, held: Any) -> V | None:
 def determinant(matrix: list[V]) -> V:
     data = np.stack(np.broadcast_arrays(*[c.d for c in matrix]))  # columns, rows, n
     u = either(*[across(c.u) for c in matrix])
-    found = np.linalg.det(np.moveaxis(data, -1, 0).astype(np.float64))
-    return V(found.astype(matrix[0].d.dtype), u)
+    value = np.linalg.det(np.moveaxis(data, -1, 0).astype(np.float64))
+    return V(value.astype(matrix[0].d.dtype), u)
 
 
 def inverse(matrix: list[V]) -> list[V]:

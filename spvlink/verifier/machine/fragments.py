@@ -223,8 +223,8 @@ class Feed:
             u = None if operand.u is None else operand.u.any(axis=0)
         weights = self.plan.weights(where, perspective)
         parts = [load_tree(tree, at.path, mask) for tree in trees]
-        found = together(self.m, parts, weights)
-        return mapped(found, lambda v: V(v.d, either(v.u, u)))
+        value = together(self.m, parts, weights)
+        return mapped(value, lambda v: V(v.d, either(v.u, u)))
 
     # -- built-ins ---------------------------------------------------------------------------------
 

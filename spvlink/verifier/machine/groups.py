@@ -82,8 +82,8 @@ class Cells:
             return scaled(self.m, self.type, texel)[0]
         one = np.zeros(self.m.count, dtype=bool)
         one[lane] = True
-        found = load_slot(self.at, one)
-        return found.d[lane if len(found.d) > 1 else 0]
+        cell = load_slot(self.at, one)
+        return cell.d[lane if len(cell.d) > 1 else 0]
 
     def put(self, lane: int, value: Any) -> None:
         where = int(self.where[lane if len(self.where) > 1 else 0])
@@ -110,11 +110,11 @@ def _atomic(m: Machine, f: Frame, i: Inst) -> Value:
         operand = f.values[i.args[4]]
     elif len(i.args) > 3:
         operand = f.values[i.args[3]]
-    found = np.zeros(m.count, dtype=dtype)
+    old_values = np.zeros(m.count, dtype=dtype)
     given = operand.d if operand is not None else np.zeros(1, dtype=dtype)
     given = np.broadcast_to(given, (m.count,))
     for lane in np.nonzero(mask)[0]:
-        old = found[lane] = cells.get(int(lane))
+        old = old_values[lane] = cells.get(int(lane))
         if i.op == ops.OpAtomicLoad:
             continue
         if i.op == ops.OpAtomicStore:
@@ -131,7 +131,7 @@ def _atomic(m: Machine, f: Frame, i: Inst) -> Value:
     if cells.place and i.op != ops.OpAtomicLoad and mask.any():
         kind = "float" if dtype.kind == "f" else "int"
         noted(m.log, f"{cells.place} {ops.NAMES[i.op]}", mask, cells.where, V(given, u), kind)
-    return V(found, u) if i.id else None
+    return V(old_values, u) if i.id else None
 
 
 # -- subgroups -------------------------------------------------------------------------------------
@@ -221,14 +221,14 @@ def _vote(m: Machine, f: Frame, i: Inst) -> Value:
     d, u = spread(m, value)
     there = members(m, f)
     if i.op == ops.OpGroupNonUniformAll:
-        found = (d[0] | ~there).all(axis=1)
+        agreed = (d[0] | ~there).all(axis=1)
     elif i.op == ops.OpGroupNonUniformAny:
-        found = (d[0] & there).any(axis=1)
+        agreed = (d[0] & there).any(axis=1)
     else:
         one = np.take_along_axis(d, np.broadcast_to(first_of(there)[None], d.shape), axis=2)
-        found = ((d == one) | ~there).all(axis=(0, 2))
+        agreed = ((d == one) | ~there).all(axis=(0, 2))
     bad = (u.any(axis=0) & there).any(axis=1)
-    return V(np.repeat(found, GROUP), np.repeat(bad, GROUP) if bad.any() else None)
+    return V(np.repeat(agreed, GROUP), np.repeat(bad, GROUP) if bad.any() else None)
 
 
 def ballot_of(m: Machine, f: Frame, value: V) -> Array:
@@ -270,12 +270,12 @@ def _ballot_count(m: Machine, f: Frame, i: Inst) -> Value:
             bits = bits & ((2 << own) - 1)
         elif kind == enums.GroupOperation_ExclusiveScan:
             bits = bits & ((1 << own) - 1)
-        found = np.bitwise_count(bits)
+        counts = np.bitwise_count(bits)
     elif i.op == ops.OpGroupNonUniformBallotFindLSB:
-        found = np.log2(np.maximum(bits & -bits, 1))
+        counts = np.log2(np.maximum(bits & -bits, 1))
     else:
-        found = np.floor(np.log2(np.maximum(bits, 1)))
-    return V(found.astype(np.uint32), None if value.u is None else value.u[0])
+        counts = np.floor(np.log2(np.maximum(bits, 1)))
+    return V(counts.astype(np.uint32), None if value.u is None else value.u[0])
 
 
 _SUMS: Final[dict[int, tuple[Act, Any]]] = {

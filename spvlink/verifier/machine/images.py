@@ -181,12 +181,12 @@ def level_terms(m: Machine, f: Frame, coordinates: list[V], bias: V | None) -> l
 
 def texels_of(world: World, key: object) -> Array:
     """The texels of all descriptors of a variable: (texel, channel), as numbers from 0 to 1."""
-    found = world.images.get(key)
-    if found is None:
+    texels = world.images.get(key)
+    if texels is None:
         count = DESCRIPTORS * WIDE * WIDE * DEEP
         random = world.random("texels", key)
-        found = world.images[key] = random.random((count, 4))
-    return found
+        texels = world.images[key] = random.random((count, 4))
+    return texels
 
 
 def texel_at(m: Machine, f: Frame, handle: Handle, coordinates: V, operands: Operands) -> V:
@@ -224,8 +224,8 @@ def scaled(m: Machine, type: Inst, raw: Array) -> Array:
 
 def kept(type: Inst, data: Array) -> Array:
     """The same, to be stored: integers from 1 on, so that they are not taken for fractions."""
-    found = data.astype(np.float64)
-    return found if data.dtype.kind == "f" else found + 1
+    texels = data.astype(np.float64)
+    return texels if data.dtype.kind == "f" else texels + 1
 
 
 @handles(ops.OpImageFetch, ops.OpImageRead)

@@ -228,8 +228,8 @@ def _shuffle(m: Machine, f: Frame, i: Inst) -> Value:
 @handles(ops.OpVectorExtractDynamic)
 def _extract_dynamic(m: Machine, f: Frame, i: Inst) -> Value:
     at, u = index_of(f.values[i.args[1]])
-    found = load_tree(f.values[i.args[0]], (at,), f.mask)
-    return V(found.d, either(found.u, u))
+    component = load_tree(f.values[i.args[0]], (at,), f.mask)
+    return V(component.d, either(component.u, u))
 
 
 @handles(ops.OpVectorInsertDynamic)

@@ -51,10 +51,10 @@ class Outputs:
 
     def read(self, location: int, component: int, scalar: Inst, at: Array) -> V | None:
         """What is in a place; nothing if the reader declares another type."""
-        found = self.cells.get((location, component))
-        if found is None or self.types[location, component] != (scalar.op, scalar.imm):
+        cell = self.cells.get((location, component))
+        if cell is None or self.types[location, component] != (scalar.op, scalar.imm):
             return None
-        made = gathered(found, at)
+        made = gathered(cell, at)
         assert isinstance(made, V)
         return made
 
@@ -78,14 +78,14 @@ def assembled(
 ) -> Tree:  # fmt: skip
     """A value of a type from the scalars in its Locations."""
     if types.is_scalar(type):
-        found = get(location, component, type)
-        return kinds.filled(type, True) if found is None else found
+        cell = get(location, component, type)
+        return kinds.filled(type, True) if cell is None else cell
     if type.op == ops.OpTypeVector:
         made = []
         for leaf in leaves(stage, type, location, component):
-            found = get(leaf.location, leaf.component, leaf.type)
+            cell = get(leaf.location, leaf.component, leaf.type)
             missing = kinds.filled(leaf.type, True)
-            made.append(missing if found is None else found)
+            made.append(missing if cell is None else cell)
         return stacked(made)
     parts: list[Tree] = []
     for n in range(types.size_of(type)):
@@ -181,27 +181,27 @@ def _input(
 
 
 def _builtin(m: Machine, builtin: Any, which: int, type: Inst, vertex: int | None) -> Tree:
-    found = builtin(which, type, vertex)
-    if found is None:
+    value = builtin(which, type, vertex)
+    if value is None:
         return m.kinds.filled(type, True)
-    return shaped(m.kinds, found, type)
+    return shaped(m.kinds, value, type)
 
 
-def shaped(kinds: Kinds, found: Tree, type: Inst) -> Tree:
+def shaped(kinds: Kinds, value: Tree, type: Inst) -> Tree:
     """A built-in as this module declares it: another dtype, an array of another size."""
-    if isinstance(found, list):
-        have = len(found)
+    if isinstance(value, list):
+        have = len(value)
         return [
-            shaped(kinds, found[n], type.args[0]) if n < have else kinds.filled(type.args[0], True)
+            shaped(kinds, value[n], type.args[0]) if n < have else kinds.filled(type.args[0], True)
             for n in range(types.size_of(type))
         ]
     dtype = kinds.dtype(type)
-    if found.d.dtype == dtype:
-        return found
-    d = found.d
+    if value.d.dtype == dtype:
+        return value
+    d = value.d
     if d.dtype.kind in "iu" and dtype.kind == "u":
-        return V(d.astype(np.int64).astype(dtype), found.u)
-    return V(d.astype(dtype), found.u)
+        return V(d.astype(np.int64).astype(dtype), value.u)
+    return V(d.astype(dtype), value.u)
 
 
 # -- outputs ---------------------------------------------------------------------------------------
@@ -285,12 +285,12 @@ def capture(stage: MachineStage, made: Outputs, variable: Inst, type: Inst, tree
 def flat(stage: MachineStage, made: Outputs, at: Capture, type: Inst, tree: Tree) -> int:
     """Scalars side by side; gives how many bytes they take."""
     buffer, offset, stream = at
-    found = made.captured
+    captured = made.captured
     if isinstance(tree, V):
         scalar = type.args[0] if type.op == ops.OpTypeVector else type
         size = scalar.imm[0] // 8
         for n, value in enumerate(rows(tree)):
-            found[buffer, offset + n * size, stream] = value
+            captured[buffer, offset + n * size, stream] = value
             if scalar.op == ops.OpTypeFloat and size == 8:
                 made.fine.add((buffer, offset + n * size, stream))
         return size * (1 if tree.d.ndim == 1 else len(tree.d))

@@ -162,16 +162,16 @@ def load_tree(tree: Tree, path: tuple[Any, ...], mask: Array) -> Value:
     if isinstance(at, int):
         inside = min(max(at, 0), size - 1)
         part = row(tree, inside) if isinstance(tree, V) else tree[inside]
-        found = load_tree(part, rest, mask)
-        return found if at == inside else tainted(found, np.ones(1, dtype=bool))
+        loaded = load_tree(part, rest, mask)
+        return loaded if at == inside else tainted(loaded, np.ones(1, dtype=bool))
     outside = (at < 0) | (at >= size)
     at = np.clip(at, 0, size - 1)
-    found = None
+    loaded = None
     for number in np.unique(at[mask]) if mask.any() else (0,):
         part = row(tree, int(number)) if isinstance(tree, V) else tree[int(number)]
         part = load_tree(part, rest, mask)
-        found = part if found is None else merged(at == number, part, found)
-    return tainted(found, outside) if outside.any() else found
+        loaded = part if loaded is None else merged(at == number, part, loaded)
+    return tainted(loaded, outside) if outside.any() else loaded
 
 
 def store_tree(tree: Tree, path: tuple[Any, ...], value: Value, mask: Array | None) -> Tree:

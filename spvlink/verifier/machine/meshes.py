@@ -151,19 +151,19 @@ def same_shape(a: Inst, b: Inst | None) -> bool:
 
 
 def _there(m: Machine, frame: Frame) -> Array:
-    found = np.zeros(m.group_count, dtype=bool)
+    there = np.zeros(m.group_count, dtype=bool)
     assert m.groups is not None
-    found[m.groups[frame.mask]] = True
-    return found
+    there[m.groups[frame.mask]] = True
+    return there
 
 
 def _wild(m: Machine) -> Array | None:
     if not m.wild.any():
         return None
-    found = np.zeros(m.group_count, dtype=bool)
+    wild = np.zeros(m.group_count, dtype=bool)
     assert m.groups is not None
-    found[m.groups[m.wild]] = True
-    return found
+    wild[m.groups[m.wild]] = True
+    return wild
 
 
 def run_mesh(run: Running, stage: MachineStage, payload: TaskPayload | None) -> Primitives:
@@ -183,8 +183,8 @@ def run_mesh(run: Running, stage: MachineStage, payload: TaskPayload | None) -> 
 
     def outputs(frame: Frame, inst: Inst) -> None:
         for n in range(2):
-            found = per_group(m, frame.values[inst.args[n]], frame.mask)
-            sizes[n] = np.where(_there(m, frame), found, sizes[n])
+            size = per_group(m, frame.values[inst.args[n]], frame.mask)
+            sizes[n] = np.where(_there(m, frame), size, sizes[n])
 
     m.on_outputs = outputs
     m.run()

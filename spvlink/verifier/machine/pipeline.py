@@ -134,11 +134,11 @@ class Run(Running):
             def get(location: int, component: int, scalar: Inst) -> V:
                 dice = self.world.dice("attribute", location, component)
                 raw = self.world.bits(dice, scalar, count)
-                found = m.kinds.of_bits(scalar, same_in_some(raw, corners))
-                if found.dtype.kind == "f":  # each primitive has its own order of magnitude
+                values = m.kinds.of_bits(scalar, same_in_some(raw, corners))
+                if values.dtype.kind == "f":  # each primitive has its own order of magnitude
                     scale = np.array([1, 0.5, 0.125, 1, 0.03125])[at // corners % 5]
-                    found = (found * scale).astype(found.dtype)
-                return V(found)
+                    values = (values * scale).astype(values.dtype)
+                return V(values)
 
             return get
 

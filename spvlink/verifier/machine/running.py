@@ -29,14 +29,14 @@ class Running:
 
     def number(self, m: Machine, known: dict[int, Any], which: int) -> Tree | None:
         """A built-in that is a number, or one of those that all stages have."""
-        found = known.get(which)
-        if isinstance(found, (V, list)):
-            return found
-        if found is None:
-            found = self.everywhere(m, which)
-        if found is None or isinstance(found, (V, list)):
-            return found
-        return V(np.atleast_1d(np.asarray(found, dtype=np.int64)).astype(np.uint32))
+        tree = known.get(which)
+        if isinstance(tree, (V, list)):
+            return tree
+        if tree is None:
+            tree = self.everywhere(m, which)
+        if tree is None or isinstance(tree, (V, list)):
+            return tree
+        return V(np.atleast_1d(np.asarray(tree, dtype=np.int64)).astype(np.uint32))
 
     def everywhere(self, m: Machine, which: int) -> Any:
         at = np.arange(m.count) % GROUP

@@ -101,10 +101,10 @@ def first_difference(
         if key not in before.values and (value.u is None or not value.u.all()):
             return SeenDifference(Place(*key), "not written", _shown(value.d, 0), 0)
     for stage in {**before.stores, **after.stores}:
-        found = _stores(stage, before.stores.get(stage, []), after.stores.get(stage, []),
+        difference = _stores(stage, before.stores.get(stage, []), after.stores.get(stage, []),
                         exact, loose)  # fmt: skip
-        if found is not None:
-            return found
+        if difference is not None:
+            return difference
     return None
 
 

@@ -29,8 +29,8 @@ def bits_given(stage: MachineStage, inst: Inst, options: Options) -> int | None:
         return None
     width = 1 if inst.type.op == ops.OpTypeBool else inst.type.imm[0]
     if isinstance(given, bytes):
-        found = int.from_bytes(given, "little")
-        return int(found != 0) if width == 1 else found & ((1 << width) - 1)
+        bits = int.from_bytes(given, "little")
+        return int(bits != 0) if width == 1 else bits & ((1 << width) - 1)
     try:
         return _bits_of_text(given, inst.type) & ((1 << width) - 1)
     except (ValueError, struct.error) as error:

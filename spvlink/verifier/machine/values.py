@@ -60,17 +60,17 @@ Tree = Any  # a V or a list of trees
 
 def either(*parts: Array | None) -> Array | None:
     """Undefined where one of these is."""
-    found: Array | None = None
+    undefined: Array | None = None
     for part in parts:
         if part is not None:
-            if found is None:
-                found = part
-            elif found.ndim == part.ndim:
-                found = found | part
+            if undefined is None:
+                undefined = part
+            elif undefined.ndim == part.ndim:
+                undefined = undefined | part
             else:
-                low, high = (found, part) if found.ndim < part.ndim else (part, found)
-                found = low[None, :] | high
-    return found
+                low, high = (undefined, part) if undefined.ndim < part.ndim else (part, undefined)
+                undefined = low[None, :] | high
+    return undefined
 
 
 def across(u: Array | None) -> Array | None:
@@ -167,19 +167,19 @@ class Kinds:
 
     def dtype(self, type: Inst) -> Any:
         """Of a scalar, or of the scalars of a vector."""
-        found = self.known.get(type)
-        if found is None:
+        dtype = self.known.get(type)
+        if dtype is None:
             scalar = type.args[0] if type.op == ops.OpTypeVector else type
             if scalar.op == ops.OpTypeBool:
-                found = np.dtype(bool)
+                dtype = np.dtype(bool)
             elif scalar.op == ops.OpTypeInt:
-                found = np.dtype(UNSIGNED[scalar.imm[0]])
+                dtype = np.dtype(UNSIGNED[scalar.imm[0]])
             elif types.is_ieee(scalar):
-                found = np.dtype(np.float64 if self.loose else FLOATS[scalar.imm[0]])
+                dtype = np.dtype(np.float64 if self.loose else FLOATS[scalar.imm[0]])
             else:
                 raise NotInterpreted("a type that is not interpreted", "", repr(scalar))
-            self.known[type] = found
-        return found
+            self.known[type] = dtype
+        return dtype
 
     def filled(self, type: Inst, undefined: bool) -> Value:
         """Zeros of a type; with ``undefined`` nobody knows them."""
@@ -207,8 +207,8 @@ class Kinds:
 
     def float_of(self, raw: Array, width: int) -> Array:
         """The floats of these bits, as they are held."""
-        found: Array = raw.view(FLOATS[width])
-        return found.astype(np.float64) if self.loose else found
+        numbers: Array = raw.view(FLOATS[width])
+        return numbers.astype(np.float64) if self.loose else numbers
 
     def bits_of(self, type: Inst, value: Array) -> Array:
         """The bits of numbers of a type, without sign."""

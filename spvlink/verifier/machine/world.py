@@ -70,18 +70,18 @@ class World:
     def floats(self, random: np.random.Generator, count: int) -> Array:
         kind = self.seed % FLOAT_SEEDS
         if kind == 0:
-            found = random.uniform(0.1, 1.5, count)
+            numbers = random.uniform(0.1, 1.5, count)
         elif kind == 1:
-            found = random.uniform(-2, 2, count)
+            numbers = random.uniform(-2, 2, count)
         elif kind == 2:
-            found = random.choice([0.0, 1.0, -1.0, 0.5, 2.0, 0.25], count)
+            numbers = random.choice([0.0, 1.0, -1.0, 0.5, 2.0, 0.25], count)
         elif kind == 3:
-            found = random.uniform(-1, 1, count) * 10.0 ** random.integers(-3, 4, count)
+            numbers = random.uniform(-1, 1, count) * 10.0 ** random.integers(-3, 4, count)
         else:
-            found = np.full(count, random.uniform(0.2, 0.9))
+            numbers = np.full(count, random.uniform(0.2, 0.9))
         if self.edges:
-            found = np.where(random.random(count) < 0.12, random.choice(EDGES, count), found)
-        return found
+            numbers = np.where(random.random(count) < 0.12, random.choice(EDGES, count), numbers)
+        return numbers
 
     def near_identity(self, raw: Array, scalar: Inst, line: int) -> Array:
         """A line of a matrix that changes little, as those of real scenes do."""
@@ -93,15 +93,15 @@ class World:
     def integers(self, dice: Dice, count: int, width: int) -> Array:
         """Small ones, each of 0 to 3 with one of four seeds, since much code asks for these; with
         later seeds others, too."""
-        found = ((dice.fixed.integers(0, 4, count) + self.seed) % 4).astype(UNSIGNED[width])
+        numbers = ((dice.fixed.integers(0, 4, count) + self.seed) % 4).astype(UNSIGNED[width])
         if self.seed % SEEDS_OF_INTEGERS > 3:
             top = (1 << width) - 1
             odd = dice.seeded.choice([top, top >> 1, (top >> 1) + 1, top - 4], count)
             wide = dice.seeded.integers(0, 256 if width > 8 else 128, count)
             which = dice.seeded.random(count)
-            other = np.where(which < 0.2, odd.astype(found.dtype), wide.astype(found.dtype))
-            found = np.where(which < 0.6, other, found)
-        return found
+            other = np.where(which < 0.2, odd.astype(numbers.dtype), wide.astype(numbers.dtype))
+            numbers = np.where(which < 0.6, other, numbers)
+        return numbers
 
     def bits(self, dice: Dice, type: Inst, count: int) -> Array:
         """Bit patterns of a numeric scalar."""
@@ -115,14 +115,14 @@ class World:
     # -- buffers -----------------------------------------------------------------------------------
 
     def region(self, key: object, stage: MachineStage, type: Inst, count: int) -> Region:
-        found = self.regions.get(key)
-        if found is None:
+        region = self.regions.get(key)
+        if region is None:
             size = max(size_in_buffer(stage, type), 16)
             size = (size + 63) // 64 * 64
             data = np.zeros(size * count, dtype=np.uint8)
-            found = self.regions[key] = Region(str(key), data, size)
-            self.fill_region(found, key, stage, type)
-        return found
+            region = self.regions[key] = Region(str(key), data, size)
+            self.fill_region(region, key, stage, type)
+        return region
 
     def fill_region(self, region: Region, key: object, stage: MachineStage, type: Inst) -> None:
         """Put seeded numbers where this declaration has scalars and none before it has."""
@@ -165,11 +165,11 @@ class World:
                 self.fill(random, stage, region, at + n * by, type.args[0], stride, by_row)
 
     def heap(self) -> Region:
-        found = self.regions.get("heap")
-        if found is None:
+        region = self.regions.get("heap")
+        if region is None:
             data = np.zeros(HEAP_SIZE, dtype=np.uint8)
-            found = self.regions["heap"] = Region("heap", data, HEAP_SIZE)
-        return found
+            region = self.regions["heap"] = Region("heap", data, HEAP_SIZE)
+        return region
 
     def allocated(self, stage: MachineStage, pointer: Inst) -> int:
         """The address of a buffer of what a pointer points to."""
@@ -250,7 +250,7 @@ _ZERO: Final = np.zeros(1, dtype=np.int64)
 def prepared(world: World, stages: list[MachineStage]) -> None:
     """Make all buffers of a pipeline. The largest declaration of one says how large it is; bytes
     that only another one names are filled as that one says."""
-    found: list[tuple[int, int, MachineStage, Inst]] = []
+    buffers: list[tuple[int, int, MachineStage, Inst]] = []
     for stage in stages:
         for storage in _BUFFERS:
             for variable in stage.variables(storage):
@@ -261,8 +261,8 @@ def prepared(world: World, stages: list[MachineStage]) -> None:
                     and stage.find(type, enums.Decoration_ArrayStride) is None
                 ):
                     type = type.args[0]
-                found.append((-size_in_buffer(stage, type), len(found), stage, variable))
-    for _, _, stage, variable in sorted(found, key=lambda one: one[:2]):
+                buffers.append((-size_in_buffer(stage, type), len(buffers), stage, variable))
+    for _, _, stage, variable in sorted(buffers, key=lambda one: one[:2]):
         key, type, _ = declared(stage, variable)
         known = world.regions.get(key)
         resource_of(stage, world, variable)
