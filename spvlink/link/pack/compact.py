@@ -61,7 +61,7 @@ def compact(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
     aggregates = whole_values(link)
     best = _old_places(link, aggregates)
     highest = best.cost()[3]
-    mixed = _is_mixed(best)  # then anything else is better
+    mixed = _is_mixed(link, best)  # then anything else is better
     if link.halves and not mixed:
         mixed = _mixes_widths(best)
     if mixed or aggregates or best.moved or best.aside or not _is_least(link, best, convergent):
@@ -91,16 +91,25 @@ def requalify(link: Link, placement: Placement) -> bool:
     return changed
 
 
-def _is_mixed(placement: Placement) -> bool:
+def _is_mixed(link: Link, placement: Placement) -> bool:
     """Whether a Location holds what is read in different ways: something of a patch or primitive
     beside something of a vertex, or a slot that a pass has made Flat beside a smooth one."""
-    qualifier_sets: dict[int, set[tuple[int, ...]]] = {}
+    kinds: dict[int, set[bool]] = {}
+    reads: dict[int, set[tuple[int, ...]]] = {}
+    shared = info.KIND_DECORATIONS
     for varying in placement.varyings:
-        qualifier_sets.setdefault(varying.location, set()).add(varying.qualifiers)
+        kinds.setdefault(varying.location, set()).add(not shared.isdisjoint(varying.qualifiers))
+        reads.setdefault(varying.location, set()).add(varying.qualifiers)
     for pinned in placement.moved:
         for key in pinned.keys:
-            qualifier_sets.setdefault(key >> 3, set()).add(pinned.qualifiers)
-    return any(len(qualifiers) > 1 for qualifiers in qualifier_sets.values())
+            kinds.setdefault(key >> 3, set()).add(not shared.isdisjoint(pinned.qualifiers))
+    for _, twin in link.pinned():
+        if twin is not None:
+            for key in twin.keys:
+                reads.setdefault(key >> 3, set()).add(twin.qualifiers)
+    return any(len(there) > 1 for there in kinds.values()) or any(
+        len(there) > 1 for there in reads.values()
+    )
 
 
 def _mixes_widths(placement: Placement) -> bool:

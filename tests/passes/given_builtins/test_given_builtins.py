@@ -48,7 +48,8 @@ VIEWS = Chain(
 
 
 def gone(linked: spvlink.Linked) -> set[str]:
-    names = {r.name for r in linked.remarks if r.action == "removed"}
+    borders = [r for r in linked.remarks if "->" in r.interface]
+    names = {r.name for r in borders if r.action == "removed"}
     return {name for name in names if not name.startswith("gl_")}
 
 
