@@ -61,7 +61,7 @@ def compact(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
     aggregates = whole_values(link)
     best = _old_places(link, aggregates)
     highest = best.cost()[3]
-    mixed = _is_mixed(link, best)  # then anything else is better
+    mixed = _is_mixed(best)  # then anything else is better
     if link.halves and not mixed:
         mixed = _mixes_widths(best)
     if mixed or aggregates or best.moved or best.aside or not _is_least(link, best, convergent):
@@ -91,7 +91,7 @@ def requalify(link: Link, placement: Placement) -> bool:
     return changed
 
 
-def _is_mixed(link: Link, placement: Placement) -> bool:
+def _is_mixed(placement: Placement) -> bool:
     """Whether a Location holds what is read in different ways: something of a patch or primitive
     beside something of a vertex, or a slot that a pass has made Flat beside a smooth one."""
     kinds: dict[int, set[bool]] = {}
@@ -103,10 +103,6 @@ def _is_mixed(link: Link, placement: Placement) -> bool:
     for pinned in placement.moved:
         for key in pinned.keys:
             kinds.setdefault(key >> 3, set()).add(not shared.isdisjoint(pinned.qualifiers))
-    for _, twin in link.pinned():
-        if twin is not None:
-            for key in twin.keys:
-                reads.setdefault(key >> 3, set()).add(twin.qualifiers)
     return any(len(there) > 1 for there in kinds.values()) or any(
         len(there) > 1 for there in reads.values()
     )
