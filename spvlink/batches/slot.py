@@ -31,6 +31,9 @@ MEMORY: Final = "memory"
 CRASHED: Final = "crashed"
 _START: Final = 60.0  # seconds until a process that does not say hello is given up
 _NO_MEMORY: Final = 86  # the status with which a process ends that has no memory left
+# Compiled code raises no MemoryError where an integer finds no memory. It prints this and aborts
+# (CPyError_OutOfMemory in mypyc's exc_ops.c).
+_ABORTED: Final = "fatal: out of memory"
 
 
 class Trouble(Exception):
@@ -57,6 +60,8 @@ class WorkerSlot:
         self.uses = uses
         self.used = 0
         self.process: subprocess.Popen[bytes] | None = None
+        self.errors: IO[bytes] | None = None  # what the process writes to its standard error
+        self.last_error = ""  # the last line of it when the process ended
         self.late: subprocess.Popen[bytes] | None = None  # stopped because of the time
         self.closed = False
 
@@ -85,7 +90,7 @@ class WorkerSlot:
             status = self.end()
             if self.late is process:
                 raise Trouble(TIMEOUT, f"it took more than {seconds:g} s")
-            if status == _NO_MEMORY:
+            if status == _NO_MEMORY or self.last_error == _ABORTED:
                 raise Trouble(MEMORY, f"it took more than {self.memory} MB of memory")
             raise Trouble(CRASHED, f"the linker process {_death(status)} at it")
         self.used += 1
@@ -102,20 +107,18 @@ class WorkerSlot:
             f"import sys; sys.path[:] = {sys.path!r};"
             f" from spvlink.batches.slot import serve; serve({self.memory})"
         )
-        with tempfile.TemporaryFile() as complaints:
-            process = system.start([sys.executable, "-c", program], complaints)
-            self.process, self.used = process, 0
-            assert process.stdout is not None
-            if self.closed:
-                self._stop(process)
-            with self._clock(process, max(self.timeout, _START)):
-                hello = _receive(process.stdout)
-            if hello is None:
-                status = self.end()
-                complaints.seek(0)
-                said = complaints.read().decode("utf-8", "replace").strip().splitlines()
-                why = said[-1] if said else f"it {_death(status)}"
-                raise Broken(f"a worker process does not start: {why}")
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115
+        process = system.start([sys.executable, "-c", program], self.errors)
+        self.process, self.used = process, 0
+        assert process.stdout is not None
+        if self.closed:
+            self._stop(process)
+        with self._clock(process, max(self.timeout, _START)):
+            hello = _receive(process.stdout)
+        if hello is None:
+            status = self.end()
+            why = self.last_error or f"it {_death(status)}"
+            raise Broken(f"a worker process does not start: {why}")
         return process
 
     @contextlib.contextmanager
@@ -149,6 +152,11 @@ class WorkerSlot:
         status = process.wait()
         assert process.stdout is not None
         process.stdout.close()
+        assert self.errors is not None
+        with self.errors as errors:
+            errors.seek(0)
+            lines = errors.read().decode("utf-8", "replace").strip().splitlines()
+        self.last_error = lines[-1] if lines else ""
         return status
 
     def kill(self) -> None:

@@ -87,7 +87,9 @@ def test_a_pool_is_an_executor() -> None:
     [
         (batch_acts.hang, TIMEOUT, "it took more than 1 s"),
         (batch_acts.crash, CRASHED, "the linker process died of SIGSEGV at it"),
+        (batch_acts.abort, CRASHED, "the linker process died of SIGABRT at it"),
         (batch_acts.gorge, MEMORY, "it took more than 200 MB of memory"),
+        (batch_acts.abort_without_memory, MEMORY, "it took more than 200 MB of memory"),
     ],
 )
 def test_trouble_costs_its_own_work_only(act: object, kind: str, reason: str) -> None:

@@ -74,6 +74,16 @@ def gorge() -> int:
         taken.append(bytearray(16 << 20))
 
 
+def abort() -> None:
+    os.abort()
+
+
+def abort_without_memory() -> None:
+    """What compiled code does where an integer finds no memory."""
+    os.write(2, b"fatal: out of memory\n")
+    os.abort()
+
+
 class Planted(Executor):
     """An executor that lets marked modules do what they say."""
 
