@@ -75,19 +75,19 @@ def read(
     ``subpass``: of its render pass, if it has one; ``discards``: nothing is rasterized, so what
     is behind that is ignored (Vulkan, VkGraphicsPipelineCreateInfo)."""
     try:
-        held = _held(recorded, flags)
-        return _read(held, changing, flags, view_mask, subpass, discards)
+        own = _own_state(recorded, flags)
+        return _read(own, changing, flags, view_mask, subpass, discards)
     except BadArchive:
         return PipelineState()
 
 
-def _held(recorded: Object, flags: int) -> Object:
+def _own_state(recorded: Object, flags: int) -> Object:
     """The pipeline with what counts: of a library the state of its parts."""
     parts = structures.find(recorded, numbers.LIBRARY_PARTS)
     if parts is None and not flags & numbers.IS_LIBRARY:
         return recorded
-    held = 0 if parts is None else number(parts, "flags")
-    lost = [name for bit, names in _PARTS.items() if not held & bit for name in names]
+    given = 0 if parts is None else number(parts, "flags")
+    lost = [name for bit, names in _PARTS.items() if not given & bit for name in names]
     return {name: value for name, value in recorded.items() if name not in lost}
 
 

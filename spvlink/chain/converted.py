@@ -38,16 +38,16 @@ _UNIFORM: Final = ((enums.StorageClass_PushConstant,), (enums.StorageClass_Unifo
 class _Before:
     """A stage before its branches are converted."""
 
-    __slots__ = ("held", "snapshot")
+    __slots__ = ("live_lanes", "snapshot")
 
     def __init__(self, stage: Stage) -> None:
         self.snapshot = Snapshot(stage.module)
-        self.held = dict(stage.held)
+        self.live_lanes = dict(stage.live_lanes)
 
     def restore(self, stage: Stage) -> None:
         """The stage as it was."""
         self.snapshot.restore(stage.module)
-        stage.held, stage.selects = self.held, {}
+        stage.live_lanes, stage.selects = self.live_lanes, {}
 
 
 class _Limits(Limits):

@@ -160,7 +160,7 @@ class Runner:
             return None
         done: dce.DceOutcome | None = self.result(name, stage, row.run, module, function, *args)
         if done is not None:
-            stage.held = done.held
+            stage.live_lanes = done.live_lanes
         return done
 
     def clean(self, stage: Stage, left: int = MAX_ROUNDS) -> None:
@@ -216,14 +216,14 @@ class Runner:
                 self.on_entry(stage, "branches")
             if trimmed or module.flow != flow:
                 self.on_entry(stage, "simplify")
-                stage.held = {}  # equal constructs are one by now
+                stage.live_lanes = {}  # equal constructs are one by now
             elif not cut:
                 return
             # and dce again: a construct that went may have been the last to use another one
 
     def finish(self, stage: Stage) -> None:
         """After the interface was raised."""
-        done = self.on_entry(stage, "tidy", stage.held)
+        done = self.on_entry(stage, "tidy", stage.live_lanes)
         if done is not None and done.trimmed:
             self.drop_dead(stage)
         self.on_entry(stage, "join")

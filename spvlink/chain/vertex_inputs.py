@@ -65,7 +65,7 @@ def _unread(source: Source, data: bytes, options: Options) -> list[Remark]:
         return []  # of inputs that are not ours to judge nothing is said
     listed, read = _places(after, left)
     why = f"the {_VERTEX} stage does not read it"
-    told: list[Remark] = []
+    remarks: list[Remark] = []
     for variable in declared:
         if not variable.covers or not read.isdisjoint(variable.covers):
             continue
@@ -73,15 +73,15 @@ def _unread(source: Source, data: bytes, options: Options) -> list[Remark]:
         remark.cells = (), ()  # those of a picture are at a border
         if listed.isdisjoint(variable.covers):
             remark.action = REMOVED
-        told.append(remark)
+        remarks.append(remark)
     known = {location for variable in declared for location, _ in variable.covers}
     why = "the vertex input gives it, and no shader has it"
-    told += [
+    remarks += [
         Remark(_VERTEX, "", str(at), REMOVED, why) for at in _given(options) if at not in known
     ]
     for module in {before, after}:
         abandon(module)
-    return told
+    return remarks
 
 
 def _module(source: Source, data: bytes) -> Module:

@@ -29,7 +29,7 @@ class Stage:
     """One stage while it is being linked."""
 
     __slots__ = (
-        "held", "inputs", "linked", "literal", "lost", "masked", "module", "name", "outputs",
+        "inputs", "linked", "literal", "live_lanes", "lost", "masked", "module", "name", "outputs",
         "per_sample", "selects", "source", "trimmed", "visible",
     )  # fmt: skip
 
@@ -41,7 +41,7 @@ class Stage:
         self.outputs: Interface | None = None
         self.visible: frozenset[tuple[int, int, int]] = frozenset()  # resources it uses statically
         # which lanes live of constructs that have dead ones, as dead code elimination left them
-        self.held: dict[Inst, int] = {}
+        self.live_lanes: dict[Inst, int] = {}
         # selects that were branches, each with the number of its merge block (``if_conversion``)
         self.selects: dict[Inst, int] = {}
         # variables that it read, and why the pipeline's state lets it do without

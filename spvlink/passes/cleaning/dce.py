@@ -85,14 +85,14 @@ _KINDS: Final = by_opcode(_ROOTS, NEVER_ROOTS, BY_IMM, _FLOW, _TRIMMED, _ODD)
 class DceOutcome:
     """What removing dead code leaves to do for others."""
 
-    __slots__ = ("emptied", "held", "trimmed")
+    __slots__ = ("emptied", "live_lanes", "trimmed")
 
     def __init__(self) -> None:
         self.trimmed = False  # dead lanes became something that can be simplified
         self.emptied = False  # a block lost all it held: a selection may have two empty arms now
         # which lanes live of constructs that have dead ones: these may be left with values that
         # something else needs, so far
-        self.held: dict[Inst, int] = {}
+        self.live_lanes: dict[Inst, int] = {}
 
 
 def dce(module: Module, function: Function) -> DceOutcome:
@@ -425,7 +425,7 @@ class _Marker:
             if lanes & every != every:
                 if self.found_whole(inst, lanes):
                     return
-                self.outcome.held[inst] = lanes
+                self.outcome.live_lanes[inst] = lanes
         args = inst.args
         for arg in args:
             if not arg.mark & ALL:

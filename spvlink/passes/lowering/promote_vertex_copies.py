@@ -154,7 +154,7 @@ class _Copy:
         """One number of an element: a load of the same input in all of them, or one constant."""
         first: Inst | None = None
         for number in range(types.size_of(self.type)):
-            component = self.held(module, (number, *path))
+            component = self.component_at(module, (number, *path))
             if component is None:
                 return None
             first = first or component
@@ -173,7 +173,7 @@ class _Copy:
         out.append(value(module, LOAD_INPUT, first.type, [vertex], first.imm))
         return out[-1]
 
-    def held(self, module: Module, path: tuple[int, ...]) -> Inst | None:
+    def component_at(self, module: Module, path: tuple[int, ...]) -> Inst | None:
         """What was stored to one number."""
         for size in range(len(path) + 1):
             stored = self.stored.get(path[:size])

@@ -196,8 +196,8 @@ def converted(kinds: Kinds, op: int, type: Inst, source: Inst, value: V) -> V:
     if op == ops.OpFConvert:
         return V(a.astype(to), value.u)
     if op == ops.OpQuantizeToF16:
-        held = a.astype(np.float16).astype(a.dtype)
-        return V(np.where(np.abs(held) < 2.0**-14, held * 0, held), value.u)
+        half = a.astype(np.float16).astype(a.dtype)
+        return V(np.where(np.abs(half) < 2.0**-14, half * 0, half), value.u)
     if op == ops.OpConvertFToU:
         low, high = 0.0, 2.0 ** (to.itemsize * 8)
         cut = np.trunc(a.astype(np.float64))

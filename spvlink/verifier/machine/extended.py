@@ -191,8 +191,8 @@ UNPACKS: Final = {
 }  # fmt: skip
 
 
-def packed(number: int, a: V, held: Any) -> V | None:
-    """Packing and unpacking but for doubles. ``held``: the dtype of 32-bit floats."""
+def packed(number: int, a: V, float_type: Any) -> V | None:
+    """Packing and unpacking but for doubles. ``float_type``: the dtype of 32-bit floats."""
     any_u = across(a.u)
     if number in PACKS:
         count, bits, with_sign = PACKS[number]
@@ -210,14 +210,14 @@ def packed(number: int, a: V, held: Any) -> V | None:
             part = a.d.astype(np.int64) >> (n * bits) & ((1 << bits) - 1)
             if with_sign:
                 part = np.where(part >> (bits - 1), part - (1 << bits), part)
-            made.append(V(np.clip(part / top, -1, 1).astype(held), a.u))
+            made.append(V(np.clip(part / top, -1, 1).astype(float_type), a.u))
         return stacked(made)
     if number == glsl.Glsl_PackHalf2x16:
         raw = np.ascontiguousarray(a.d.astype(np.float32).astype(np.float16)).view(np.uint16)
         return V(raw[0].astype(np.uint32) | raw[1].astype(np.uint32) << np.uint32(16), any_u)
     if number == glsl.Glsl_UnpackHalf2x16:
         halves = [a.d.astype(np.uint16), (a.d >> np.uint32(16)).astype(np.uint16)]
-        return stacked([V(h.view(np.float16).astype(held), a.u) for h in halves])
+        return stacked([V(h.view(np.float16).astype(float_type), a.u) for h in halves])
     return None
 
 
@@ -243,7 +243,7 @@ def inverse(matrix: list[V]) -> list[V]:
 
 
 def split(number: int, a: V) -> tuple[V, V]:
-    """Of Modf: fraction and whole; of Frexp: mantissa and exponent (as it is held: unsigned)."""
+    """Of Modf: fraction and whole; of Frexp: mantissa and exponent (its bits as unsigned)."""
     if number in (glsl.Glsl_Modf, glsl.Glsl_ModfStruct):
         whole = np.trunc(a.d)
         part = np.where(np.isinf(a.d), np.copysign(0, a.d), a.d - whole)

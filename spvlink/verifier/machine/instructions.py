@@ -427,8 +427,8 @@ def _extended(m: Machine, f: Frame, i: Inst) -> Value:
     if made is None:
         made = extended.of_vectors(number, given)
     if made is None:
-        held = np.float64 if m.kinds.loose else np.float32
-        made = extended.packed(number, given[0], held)
+        float_type = np.float64 if m.kinds.loose else np.float32
+        made = extended.packed(number, given[0], float_type)
     if made is None:
         raise m.refuse(f"instruction {number} of GLSL.std.450 is not interpreted", i)
     return made

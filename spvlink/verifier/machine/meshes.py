@@ -109,7 +109,7 @@ def run_task(run: Running, stage: MachineStage) -> TaskPayload:
     m, _ = workgroups(run, stage, np.arange(TASKS), np.array([[TASKS], [1], [1]]))
     counts = np.zeros((3, TASKS), dtype=np.int64)
     trees: list[Tree] = []
-    held: list[Inst] = []
+    payloads: list[Inst] = []
 
     def tasks(frame: Frame, end: Inst) -> None:
         for n in range(3):
@@ -117,7 +117,7 @@ def run_task(run: Running, stage: MachineStage) -> TaskPayload:
             counts[n] = np.where(_there(m, frame), per_group(m, value, frame.mask), counts[n])
         if len(end.args) > 3:
             trees.append(m.slots[end.args[3]].tree)
-            held.append(end.args[3])
+            payloads.append(end.args[3])
 
     m.on_tasks = tasks
     m.run()
@@ -132,8 +132,8 @@ def run_task(run: Running, stage: MachineStage) -> TaskPayload:
     made = TaskPayload(
         trees[-1] if trees else None, np.array(task, int), np.array(number, int), counts
     )
-    if held and held[-1].type is not None:
-        made.type = held[-1].type.args[0]
+    if payloads and payloads[-1].type is not None:
+        made.type = payloads[-1].type.args[0]
     return made
 
 

@@ -150,8 +150,8 @@ def _stores(
         if a.at[n] != b.at[n]:
             return SeenDifference(where, int(a.at[n]), int(b.at[n]), int(a.lanes[n]))
         kind = a.kinds[a.which[n]]
-        held = object if kind == "int" else np.float64
-        x, y = np.array([a.value[n]], dtype=held), np.array([b.value[n]], dtype=held)
+        dtype = object if kind == "int" else np.float64
+        x, y = np.array([a.value[n]], dtype=dtype), np.array([b.value[n]], dtype=dtype)
         if b.u[n] or unlike(x, y, exact, loose, kind == "double")[0]:
             shown = "undefined" if b.u[n] else b.value[n]
             return SeenDifference(where, a.value[n], shown, int(a.lanes[n]))

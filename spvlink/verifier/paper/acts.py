@@ -251,11 +251,11 @@ class Acts(Walker):
 
     def any_all(self, inst: Inst) -> Value:
         nodes = parts(self.value(inst.args[0]))
-        found = nodes[0]
+        joined = nodes[0]
         for node in nodes[1:]:
             either = inst.op == ops.OpAny
-            found = self.graph.either(found, node) if either else self.graph.both(found, node)
-        return found
+            joined = self.graph.either(joined, node) if either else self.graph.both(joined, node)
+        return joined
 
     # -- products of vectors and matrices ----------------------------------------------------------
 

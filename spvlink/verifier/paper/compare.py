@@ -175,7 +175,7 @@ class Comparison:
 
 def _atoms(condition: Node) -> list[Node]:
     """Those of a diagram."""
-    found: list[Node] = []
+    reached: list[Node] = []
     seen: set[Node] = set()
     todo = [condition]
     while todo:
@@ -184,7 +184,7 @@ def _atoms(condition: Node) -> list[Node]:
             continue
         seen.add(node)
         if node.op != ITE:
-            found.append(node)
+            reached.append(node)
             continue
         todo += node.args
-    return found
+    return reached

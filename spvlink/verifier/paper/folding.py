@@ -97,12 +97,12 @@ def _floats(op: str, kind: str, kinds: list[str], v: list[float], bits: list[int
         return _whole(op, kind, v[0])
     else:
         return None
-    found = bits_of(kind, result)
-    if found is None or not ordinary(kind, number(kind, found)) or not math.isfinite(result):
+    pattern = bits_of(kind, result)
+    if pattern is None or not ordinary(kind, number(kind, pattern)) or not math.isfinite(result):
         return None
     if result != 0.0 and abs(result) < _SMALLEST[kind]:
         return None
-    return found
+    return pattern
 
 
 def _whole(op: str, kind: str, value: float) -> int | None:
@@ -150,8 +150,8 @@ def _ints(op: str, kind: str, kinds: list[str], b: list[int]) -> int | None:
     if op == "glsl.SAbs":
         return abs(signed(kind, b[0])) & mask
     if op in _BITWISE:
-        found: int = _BITWISE[op](b[0], b[1])
-        return found & mask
+        result: int = _BITWISE[op](b[0], b[1])
+        return result & mask
     s = [signed(k, x) for k, x in zip(kinds, b)]
     if op in ("SLessThan", "ULessThan", "IEqual"):
         return int(s[0] < s[1] if op == "SLessThan" else b[0] < b[1] if op == "ULessThan"

@@ -207,10 +207,10 @@ class _Rules:
             )
         if b.bits >= fold.width(kind):
             return None
-        found = self.masks.right(graph, a, b.bits)
-        if found is None and b.kind != "i32":
-            found = graph.node("ShiftRightLogical", kind, (a, graph.const("i32", b.bits)))
-        return found
+        shifted = self.masks.right(graph, a, b.bits)
+        if shifted is None and b.kind != "i32":
+            shifted = graph.node("ShiftRightLogical", kind, (a, graph.const("i32", b.bits)))
+        return shifted
 
     def reinterpret(
         self, graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
@@ -249,9 +249,9 @@ class _Rules:
         def rule(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
             if op == "BitwiseAnd" and CONST in (args[0].op, args[1].op):
                 number, mask = args if args[1].op == CONST else args[::-1]
-                found = self.masks.masked(graph, number, mask.bits)
-                if found is not None:
-                    return found
+                masked = self.masks.masked(graph, number, mask.bits)
+                if masked is not None:
+                    return masked
             return _bitwise(self.apply, graph, op, kind, args)
 
         return rule

@@ -48,10 +48,10 @@ def possible(node: Node, deep: int = 0) -> int:
 
 
 def _union(nodes: tuple[Node, ...], deep: int) -> int:
-    found = 0
+    bits = 0
     for node in nodes:
-        found |= possible(node, deep + 1)
-    return found
+        bits |= possible(node, deep + 1)
+    return bits
 
 
 def _of_sum(node: Node, ones: int, deep: int) -> int:
@@ -98,10 +98,10 @@ class Masks:
         return int(str(node.imm[0])) if node.op == _SUM else 0
 
     def joined(self, graph: Graph, kind: str, nodes: list[Node]) -> Node:
-        found = graph.const(kind, 0)
+        word = graph.const(kind, 0)
         for node in nodes:
-            found = self.apply(graph, "BitwiseOr", kind, [found, node])
-        return found
+            word = self.apply(graph, "BitwiseOr", kind, [word, node])
+        return word
 
     def masked(self, graph: Graph, node: Node, mask: int) -> Node | None:
         """A value under a mask of constant bits; None if there is nothing to do."""
@@ -136,10 +136,10 @@ class Masks:
             return graph.const(kind, 0)
         if node.op == "BitwiseAnd":
             made = [self._right(graph, arg, by) for arg in node.args]
-            found = made[0]
+            word = made[0]
             for arg in made[1:]:
-                found = self.apply(graph, "BitwiseAnd", kind, [found, arg])
-            return found
+                word = self.apply(graph, "BitwiseAnd", kind, [word, arg])
+            return word
         rows = self.parts(node)
         if not rows:
             return None
@@ -163,10 +163,10 @@ class Masks:
             return graph.const(kind, 0)
         if node.op in ("BitwiseAnd", "BitwiseOr", "BitwiseXor"):
             made = [self.apply(graph, "UConvert", kind, [arg]) for arg in node.args]
-            found = made[0]
+            word = made[0]
             for arg in made[1:]:
-                found = self.apply(graph, node.op, kind, [found, arg])
-            return found
+                word = self.apply(graph, node.op, kind, [word, arg])
+            return word
         if node.op != _SUM:
             return None
         constant, *factors = [i for i in node.imm if isinstance(i, int)]

@@ -51,8 +51,8 @@ def apply(graph: Graph, op: str, kind: str, args: list[Node], imm: tuple[object,
     compare = _COMPARES.get(op)
     if compare is not None:
         name, swapped, negated = compare
-        found = apply(graph, name, kind, args[::-1] if swapped else args, imm)
-        return graph.negate(found) if negated else found
+        applied = apply(graph, name, kind, args[::-1] if swapped else args, imm)
+        return graph.negate(applied) if negated else applied
     rule = _RULES.get(op)
     if rule is not None:
         known = rule(graph, kind, args, imm)
@@ -166,8 +166,8 @@ def _product(op: str) -> Rule:
         signs = [negative(a) for a in args]
         if any(signs):
             plain = [negated(graph, a) if s else a for a, s in zip(args, signs)]
-            found = apply(graph, op, kind, plain, imm)
-            return negated(graph, found) if signs[0] != signs[1] else found
+            applied = apply(graph, op, kind, plain, imm)
+            return negated(graph, applied) if signs[0] != signs[1] else applied
         if is_number(args[1], 1.0):  # exact
             return args[0]
         if op == "FMul" and is_number(args[0], 1.0):

@@ -216,9 +216,9 @@ class _Supplies:
                 return node  # all vertices have it
             return self.terms.at(vertex, node)
         if self.before.name == "tesc":
-            found = at_vertex(self.terms, node, vertex)
-            if found is not None:
-                return found
+            stored = at_vertex(self.terms, node, vertex)
+            if stored is not None:
+                return stored
         made = self.read(self.graph.node("column", leaf.kind, (node, vertex)), node)
         if self.name == "tese":  # the patch is one for all of its vertices
             made.varying = vertex.varying

@@ -45,24 +45,24 @@ def prove(
     sides = [_ordered(list(before)), _ordered(list(after))]
     try:
         is_same = [(s.data, s.entry) for s in before] == [(s.data, s.entry) for s in after]
-        found = Verdict(EQUAL, PAPER) if is_same else _Proof(sides, options, seconds).run()
+        verdict = Verdict(EQUAL, PAPER) if is_same else _Proof(sides, options, seconds).run()
     except Stuck as stuck:
-        found = Verdict(UNKNOWN, PAPER, stuck.place, stuck.reason)
+        verdict = Verdict(UNKNOWN, PAPER, stuck.place, stuck.reason)
     except NotProvable as why:
-        found = Verdict(UNKNOWN, PAPER, None, str(why))
+        verdict = Verdict(UNKNOWN, PAPER, None, str(why))
     except RecursionError:
-        found = Verdict(UNKNOWN, PAPER, None, "the graph is too deep")
+        verdict = Verdict(UNKNOWN, PAPER, None, "the graph is too deep")
     except SpvlinkError:
         raise
     except Exception as error:  # whatever it is, nothing was proved
         reason = f"the proof failed: {type(error).__name__}: {error}"
-        found = Verdict(UNKNOWN, PAPER, None, reason)
+        verdict = Verdict(UNKNOWN, PAPER, None, reason)
     finally:
         for side in sides:
             for _, module in side:
                 abandon(module)
-    found.seconds = time.perf_counter() - begin
-    return found
+    verdict.seconds = time.perf_counter() - begin
+    return verdict
 
 
 def _ordered(sources: list[Source]) -> list[tuple[str, Module]]:
@@ -107,11 +107,11 @@ class _Proof:
         return Verdict(EQUAL, PAPER, axioms=self.reals.used)
 
     def specialized(self, stage: str) -> dict[int, str | bytes]:
-        found: dict[int, str | bytes] = {}
+        values: dict[int, str | bytes] = {}
         for (name, number), value in self.options.spec.items():
             if name == stage:
-                found[number] = value
-        return found
+                values[number] = value
+        return values
 
     def differing(
         self, mine: ProvedStage, other: ProvedStage, last: bool, is_open: bool
@@ -188,12 +188,12 @@ class _Proof:
             return []
         read = _below(linked)
         some = {made: value for made, value in self.partial.items() if made not in read}
-        found = []
+        replaced = []
         for known in (some, dict(self.partial)):
             taken = self.terms.substituted(original, known, lambda node: False)
-            if taken is not original and taken not in found:
-                found.append(taken)
-        return found
+            if taken is not original and taken not in replaced:
+                replaced.append(taken)
+        return replaced
 
     def part(self, stage: str, words: str, one: Node, two: Node) -> Verdict:
         pair = self.comparison.deepest or (one, two)
@@ -203,14 +203,14 @@ class _Proof:
 
 def _below(node: Node) -> set[Node]:
     """All that a value is made of."""
-    found = {node}
+    reached = {node}
     todo = [node]
     while todo:
         for arg in todo.pop().args:
-            if arg not in found:
-                found.add(arg)
+            if arg not in reached:
+                reached.add(arg)
                 todo.append(arg)
-    return found
+    return reached
 
 
 def _short(words: str) -> str:

@@ -176,10 +176,10 @@ class Reals:
         known = self.infinite.get(node)
         if known is None:
             if node.op in ("FDiv", "reciprocal"):
-                found = not self.away(node.args[-1])
+                has_pole = not self.away(node.args[-1])
             else:
-                found = node.op in _POLES and not self.has_no_pole(node)
-            known = found or any(self.may_be_infinite(a) for a in node.args)
+                has_pole = node.op in _POLES and not self.has_no_pole(node)
+            known = has_pole or any(self.may_be_infinite(a) for a in node.args)
             self.infinite[node] = known
         return known
 
@@ -358,11 +358,11 @@ class Reals:
         inner = node.args[0]
         if node.imm == ("distance",):
             return {(node,): 1.0}
-        found: Poly = {}
+        total: Poly = {}
         if inner.kind == MEMORY:
             for key, (column, factor) in self.columns.split(inner).items():
-                self._cross(found, node, list(key), column, factor)
-            return found or {(node,): 1.0}
+                self._cross(total, node, list(key), column, factor)
+            return total or {(node,): 1.0}
         for monomial, factor in self.poly(inner).items():
             same = [n for n in monomial if not n.varying]
             other = [n for n in monomial if n.varying]
@@ -371,16 +371,16 @@ class Reals:
             self.use(LINEAR if other else UNIFORM)
             if not other:
                 key = tuple(same)
-                found[key] = found.get(key, 0.0) + factor
+                total[key] = total.get(key, 0.0) + factor
             elif len(other) == 1 and other[0].op == ITE:
                 for more, (choice, times) in self.columns.split(other[0]).items():
-                    self._cross(found, node, [*same, *more], choice, factor * times)
+                    self._cross(total, node, [*same, *more], choice, factor * times)
             else:
-                self._cross(found, node, same, self.made(node.kind, {tuple(other): 1.0}), factor)
-        return found
+                self._cross(total, node, same, self.made(node.kind, {tuple(other): 1.0}), factor)
+        return total
 
     def _cross(
-        self, found: Poly, node: Node, same: list[Node], varying: Node, factor: float
+        self, total: Poly, node: Node, same: list[Node], varying: Node, factor: float
     ) -> None:
         """What a choice by a value that all vertices agree on gives is interpolated by itself."""
         crossing = self._behind(node, varying)
@@ -389,7 +389,7 @@ class Reals:
             key = tuple(sorted(same, key=lambda n: n.id))
         else:
             key = tuple(sorted([*same, crossing], key=lambda n: n.id))
-        found[key] = found.get(key, 0.0) + factor
+        total[key] = total.get(key, 0.0) + factor
 
     def _behind(self, node: Node, inner: Node) -> Node:
         if inner.op == ITE and not inner.args[0].varying:
@@ -412,13 +412,13 @@ def _digits(value: float) -> str:
 
 def _sum(parts: list[tuple[Poly, float]]) -> Poly:
     """What cancels goes: not what is small."""
-    found: Poly = {}
+    total: Poly = {}
     most: Poly = {}
     for poly, factor in parts:
         for monomial, times in poly.items():
-            found[monomial] = found.get(monomial, 0.0) + times * factor
+            total[monomial] = total.get(monomial, 0.0) + times * factor
             most[monomial] = max(most.get(monomial, 0.0), abs(times * factor))
-    return {m: c for m, c in found.items() if not abs(c) <= _LOST * most[m]}
+    return {m: c for m, c in total.items() if not abs(c) <= _LOST * most[m]}
 
 
 def _is_no_number(node: Node) -> bool:
@@ -442,11 +442,11 @@ def _is_steep(exponent: Node) -> bool:
 
 
 def _times(a: Poly, b: Poly) -> Poly:
-    found: Poly = {}
+    product: Poly = {}
     for x, cx in a.items():
         for y, cy in b.items():
             key = tuple(sorted([*x, *y], key=lambda n: n.id))
-            found[key] = found.get(key, 0.0) + cx * cy
-        if len(found) > 4 * _MOST:
+            product[key] = product.get(key, 0.0) + cx * cy
+        if len(product) > 4 * _MOST:
             break
-    return found
+    return product

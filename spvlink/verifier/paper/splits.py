@@ -55,7 +55,7 @@ class Splits:
                     groups[factors] = rest[min(rest, key=_ids)]
         if len(groups) > _MOST_GROUPS:
             return {} if node.kind == MEMORY else {(): (node, 1.0)}
-        found: Split = {}
+        split: Split = {}
         for factors, scale in groups.items():
             ends: dict[Node, Node] = {}
             for value in values:
@@ -66,17 +66,17 @@ class Splits:
                 scaled = {m: c / scale for m, c in rest.items()}
                 ends[value] = self.made(value.kind, scaled)
             made = self._column(node, ends) if node.kind == MEMORY else self._choice(node, ends)
-            found[factors] = made, scale
-        return found
+            split[factors] = made, scale
+        return split
 
     def _grouped(self, value: Node, inside: bool) -> dict[Factors, Poly]:
-        found: dict[Factors, Poly] = {}
+        groups: dict[Factors, Poly] = {}
         for monomial, factor in self.poly(value).items():
             same = tuple([n for n in monomial if self._agreed(n, inside)])
             other = tuple([n for n in monomial if not self._agreed(n, inside)])
-            group = found.setdefault(same, {})
+            group = groups.setdefault(same, {})
             group[other] = group.get(other, 0.0) + factor
-        return {f: p for f, p in found.items() if any(p.values())}
+        return {f: p for f, p in groups.items() if any(p.values())}
 
     def _agreed(self, node: Node, inside: bool) -> bool:
         """Whether all vertices of a primitive agree on a factor that may be moved. ``inside``: one
@@ -90,11 +90,11 @@ class Splits:
 
     def _values(self, column: Node) -> list[Node]:
         """All that is written to a column, in an order that depends on the column alone."""
-        found: list[Node] = []
+        choices: list[Node] = []
         for node in _links(column):
-            if node.op in _LINKS and node.args[-1] not in found:
-                found.append(node.args[-1])
-        return found
+            if node.op in _LINKS and node.args[-1] not in choices:
+                choices.append(node.args[-1])
+        return choices
 
     def _column(self, column: Node, ends: dict[Node, Node]) -> Node:
         """The same column of other values."""

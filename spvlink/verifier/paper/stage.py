@@ -178,10 +178,10 @@ class ProvedStage(Acts):
         if op in (ops.OpSpecConstant, ops.OpSpecConstantTrue, ops.OpSpecConstantFalse):
             return self.special(inst, type)
         if op == ops.OpSpecConstantOp:
-            found = self.pure(Inst(inst.imm[0], type, inst.args, inst.imm[1:]))
-            if found is None:
+            node = self.pure(Inst(inst.imm[0], type, inst.args, inst.imm[1:]))
+            if node is None:
                 raise NotProvable("an operation on specialization constants")
-            return found
+            return node
         bits = bits_of(inst)
         if bits is None:
             raise NotProvable(f"the instruction {ops.NAMES.get(op, op)} as a constant")
@@ -224,9 +224,9 @@ class ProvedStage(Acts):
             return self.called(inst)
         if op == ops.OpCopyMemory:
             return self.store(self.value(inst.args[0]), self.load(self.value(inst.args[1])))
-        found = self.pure(inst)
-        if found is not None:
-            return found
+        node = self.pure(inst)
+        if node is not None:
+            return node
         return self.effect(inst)
 
     def is_volatile(self, inst: Inst, at: int) -> bool:
@@ -422,11 +422,11 @@ class ProvedStage(Acts):
 
     def modes(self) -> set[tuple[object, ...]]:
         """The execution modes of the entry point."""
-        found: set[tuple[object, ...]] = set()
+        facts: set[tuple[object, ...]] = set()
         for inst in self.module.sections[core.EXECUTION_MODES]:
             if inst.args and inst.args[0] is self.entry.function:
-                found.add((*inst.imm, *[str(self.constant(a)) for a in inst.args[1:]]))
-        return found
+                facts.add((*inst.imm, *[str(self.constant(a)) for a in inst.args[1:]]))
+        return facts
 
 
 def given_bits(kind: str, value: str | bytes) -> int:

@@ -41,8 +41,8 @@ def met(graph: Graph, edges: list[Edge]) -> Edge:
     path = graph.false
     for edge in edges:
         path = graph.either(path, edge.path)
-    found = edges[-1]
-    cells, values = found.cells, found.values
+    last = edges[-1]
+    cells, values = last.cells, last.values
     for edge in reversed(edges[:-1]):
         condition = graph.restrict(edge.path, path)
 
@@ -84,27 +84,27 @@ class BlockLayout:
         for block in self.order:
             for inst in block.insts:
                 home[inst] = block
-        found: set[Inst] = set()
+        changed: set[Inst] = set()
         for block in self.order:
             for inst in block.insts:
                 for arg in inst.args:
                     made = home.get(arg)
-                    if made is not None and made is not block and arg not in found:
+                    if made is not None and made is not block and arg not in changed:
                         if any(made in body and block not in body for body in self.loops.values()):
-                            found.add(arg)
-        return found
+                            changed.add(arg)
+        return changed
 
 
 def _reached(header: Block, merge: Inst) -> set[Block]:
     """The blocks of a loop: what is reached without passing its merge block."""
-    found: set[Block] = {header}
+    reached: set[Block] = {header}
     todo = [header]
     while todo:
         for target in todo.pop().successors():
-            if target is not merge and target not in found:
-                found.add(target)
+            if target is not merge and target not in reached:
+                reached.add(target)
                 todo.append(target)
-    return found
+    return reached
 
 
 def _forward(entry: Block) -> list[Block]:

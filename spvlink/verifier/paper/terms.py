@@ -183,7 +183,7 @@ class Terms:
         self, roots: list[Node], variables: Variables, leave: Callable[[Node], bool]
     ) -> list[Node]:
         """The variables that nodes depend on, through what they become."""
-        found: list[Node] = []
+        needed: list[Node] = []
         seen: set[Node] = set()
         todo = list(roots)
         while todo:
@@ -192,11 +192,11 @@ class Terms:
                 continue
             seen.add(node)
             if node in variables:
-                found.append(node)
+                needed.append(node)
                 todo.append(variables[node][1])
             elif not leave(node):
                 todo += node.args
-        return found
+        return needed
 
     # -- other vertices ----------------------------------------------------------------------------
 

@@ -98,8 +98,8 @@ class VertexStage(ProvedStage):
         return value
 
     def settled(self, node: Node) -> Node:
-        found = settled_value(self.graph, node) if node.op == BEHIND else None
-        return found or node
+        settled = settled_value(self.graph, node) if node.op == BEHIND else None
+        return settled or node
 
     def vertices(self) -> int:
         """Of an output patch."""
@@ -120,9 +120,9 @@ class VertexStage(ProvedStage):
         if isinstance(tree, tuple):
             return tuple([self._read(part, vertex) for part in tree])
         column = self.cells[COLUMN, tree.key]
-        found = at_vertex(self.terms, column.args[0], vertex) if column.op == "barrier" else None
-        if found is not None:
-            return found
+        value = at_vertex(self.terms, column.args[0], vertex) if column.op == "barrier" else None
+        if value is not None:
+            return value
         while column.op == "vstore":
             if column.args[1] is vertex:
                 return column.args[2]
@@ -310,7 +310,7 @@ def settled_value(graph: Graph, node: Node) -> Node | None:
 def written_values(node: Node) -> list[Node]:
     """All that invocations write to one value of the patch, before and behind barriers; empty if
     that is not known."""
-    found: list[Node] = []
+    written: list[Node] = []
     todo = [node]
     while todo:
         node = todo.pop()
@@ -320,9 +320,9 @@ def written_values(node: Node) -> list[Node]:
         for leaf in leaves:
             if leaf.op in (BEHIND, ITE):
                 todo.append(leaf)
-            elif leaf.op != "unwritten" and leaf not in found:
-                found.append(leaf)
-    return found
+            elif leaf.op != "unwritten" and leaf not in written:
+                written.append(leaf)
+    return written
 
 
 def at_vertex(terms: Terms, column: Node, vertex: Node) -> Node | None:
@@ -374,7 +374,7 @@ def only_value(column: Node, inside: bool) -> Node | None:
     """The value that all vertices are written with, if it is one that is no variable of a loop.
     ``inside``: one invocation writes all vertices of a primitive, so the value may differ from one
     invocation to the next."""
-    found: set[Node] = set()
+    bases: set[Node] = set()
     seen: set[Node] = set()
     todo = [column]
     while todo:
@@ -383,13 +383,13 @@ def only_value(column: Node, inside: bool) -> Node | None:
             continue
         seen.add(node)
         if node.op in ("emit", "vstore"):
-            found.add(node.args[-1])
-        if len(found) > 1 or len(seen) > _MOST_LINKS:
+            bases.add(node.args[-1])
+        if len(bases) > 1 or len(seen) > _MOST_LINKS:
             return None
         todo += [arg for arg in node.args if arg.kind == MEMORY]
-    if len(found) != 1:
+    if len(bases) != 1:
         return None
-    (value,) = found
+    (value,) = bases
     if value.undef or (value.varying and not inside) or names_variable(value):
         return None
     return value

@@ -68,8 +68,8 @@ class Walker:
             kept = self.cells.get((inst, call.number))
             if kept is not None:
                 return kept
-        found = call.values.get(inst)
-        return self.constant(inst) if found is None else found
+        node = call.values.get(inst)
+        return self.constant(inst) if node is None else node
 
     def node(self, inst: Inst) -> Node:
         value = self.value(inst)
@@ -155,8 +155,8 @@ class Walker:
                     pending.setdefault(target, []).extend(out)
                 else:
                     self.exits.setdefault(target, []).extend(out)
-        found, self.exits = self.exits, outer
-        return found
+        taken, self.exits = self.exits, outer
+        return taken
 
     def block(self, block: Block, edge: Edge) -> Exits:
         """One block: where it leads to. Kills in calls go to ``exits``."""
@@ -260,9 +260,9 @@ class Walker:
 
     def loop(self, header: Block, body: set[Block], edge: Edge) -> Exits:
         before = self.counted
-        found = self.unrolled(header, body, edge)
+        exits = self.unrolled(header, body, edge)
         self.counted = before
-        return found if found is not None else self.closed(header, body, edge)
+        return exits if exits is not None else self.closed(header, body, edge)
 
     def unrolled(self, header: Block, body: set[Block], edge: Edge) -> Exits | None:
         """Round by round, while constants decide that the loop goes on; None if they do not."""
@@ -385,15 +385,15 @@ def _each(value: Value, change: Callable[[Node], Node]) -> Value:
 
 def _changed(start: Edge, back: Edge) -> set[tuple[object, int]]:
     """The scalars of cells that are others at the end of a round."""
-    found: set[tuple[object, int]] = set()
+    places: set[tuple[object, int]] = set()
     for cell, value in start.cells.items():
         other = back.cells.get(cell)
         if other is None or other is value:
             continue
         for at, (a, b) in enumerate(zip(parts(value), parts(other))):
             if a is not b:
-                found.add((cell, at))
-    return found
+                places.add((cell, at))
+    return places
 
 
 __all__ = ["Call", "Target", "Walker"]

@@ -42,8 +42,8 @@ CODE = {  # code -> version moved, trimmed, emptied, lanes that constructs hold
 
 
 def lanes(module: Module, outcome: dce.DceOutcome) -> list[int]:
-    assert all(i.op == ops.OpCompositeConstruct for i in outcome.held)
-    return list(outcome.held.values())
+    assert all(i.op == ops.OpCompositeConstruct for i in outcome.live_lanes)
+    return list(outcome.live_lanes.values())
 
 
 @pytest.mark.parametrize("name", CODE)

@@ -188,7 +188,7 @@ def test_a_trial_leaves_nothing(debug: bool | str) -> None:
 
 def told(stage: Stage) -> tuple[str, list[tuple[str, int]]]:
     """All of a module, and which lanes live of its constructs."""
-    return print_module(stage.module), [(str(i.id), n) for i, n in stage.held.items()]
+    return print_module(stage.module), [(str(i.id), n) for i, n in stage.live_lanes.items()]
 
 
 @interpreted

@@ -66,7 +66,7 @@ def test_what_came_after_dead_code_elimination(name: str) -> None:
     code, left = NEW[name]
     module = load(HEAD + code + END)
     function = module.functions[0]
-    held = dce.dce(module, function).held
+    held = dce.dce(module, function).live_lanes
     found = [i for i in function.blocks[0].insts if i.op in MOVES]
     found[-1].mark = 0
     tidy.tidy(module, function, held)
