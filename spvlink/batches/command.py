@@ -50,6 +50,20 @@ def main(
         print_lines(planned.summary())
         return None
     _check_target(command)
+    try:
+        report = _run(command, version, say)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("the same command goes on from here") from None
+    if report.defects:
+        what = f"{report.defects} of {len(report.plan.jobs)} pipelines"
+        return Broken(f"a defect of spvlink: {what} were passed through because of it")
+    return None
+
+
+def _run(
+    command: BatchCommand, version: str, say: Callable[[Iterable[str]], object]
+) -> BatchReport:
+    """Link all there is, make OUT and tell of it."""
     begin = time.monotonic()
     with _opened(command) as place:
         limits = f"{command.timeout:g} s {command.memory} MB"
@@ -61,14 +75,9 @@ def main(
             report.seconds["together"] = time.monotonic() - begin
             _tell(command, report, say)
             done = True
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt("the same command goes on from here") from None
         finally:
             store.close(done)
-    if report.defects:
-        what = f"{report.defects} of {len(report.plan.jobs)} pipelines"
-        return Broken(f"a defect of spvlink: {what} were passed through because of it")
-    return None
+    return report
 
 
 @contextlib.contextmanager

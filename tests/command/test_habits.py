@@ -12,10 +12,12 @@ import tempfile
 import time
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from spvlink import cli
+from spvlink.batches import command as batch_command
 from spvlink.completions import SHELLS, WORDS, completions
 from tests.support.chains import build
 
@@ -164,6 +166,16 @@ def test_an_interrupted_batch_says_how_to_go_on(tmp_path: Path) -> None:
     assert child.returncode == 130
     done = subprocess.run(command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": HERE})
     assert done.returncode == 0 and (tmp_path / "all.foz").exists()
+
+
+def test_an_interrupt_before_the_first_job_says_so_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It may come while the folder of finished jobs is made."""
+    monkeypatch.setattr(batch_command, "JobStore", Mock(side_effect=KeyboardInterrupt))
+    archive = Path(HERE) / "examples" / "batch" / "shaders.foz"
+    assert cli.main(["batch", str(archive), "-o", str(tmp_path / "all.foz")]) == 130
+    assert capsys.readouterr().err == "spvlink: interrupted: the same command goes on from here\n"
 
 
 # -- completions -----------------------------------------------------------------------------------
