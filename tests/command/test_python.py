@@ -125,6 +125,11 @@ def test_glsl_is_compiled(tmp_path: Path) -> None:
             TypeError,
             "expected a list of modules, as in link([vertex",
         ),
+        (
+            ({"vert": VERT, "frag": FRAG},),
+            TypeError,
+            "expected a list of modules, as in link([vertex, fragment]), not dict",
+        ),
         (([VERT, 3],), TypeError, "stage 1: expected bytes, a path or a spvlink.Source, not int"),
         (([VERT, None],), TypeError, "stage 1: expected bytes, a path or a spvlink.Source, not No"),
         (([],), spvlink.Usage, "there are no stages to link"),
