@@ -145,6 +145,15 @@ def test_misuse_says_what_was_expected(
     assert str(raised.value).startswith(says)
 
 
+def test_a_traceback_says_which_module_is_bad(tmp_path: Path) -> None:
+    path = tmp_path / "a.frag.spv"
+    path.write_bytes(FRAG[:40])
+    for bad, where in ((b"", "stage 1 of the list"), (path, str(path))):
+        with pytest.raises(spvlink.BadSpirv) as raised:
+            spvlink.link([VERT, bad])
+        assert raised.value.__notes__ == [f"in {where}"]
+
+
 def test_a_result_says_what_was_gained() -> None:
     linked = spvlink.link([VERT, FRAG])
     (border,) = linked.interfaces
