@@ -21,6 +21,7 @@ from spvlink.errors import BadSpirv, Broken, Refused, Usage
 from spvlink.grammar import enums
 from spvlink.ir.core import CAPABILITIES
 from spvlink.ir.edit import abandon
+from spvlink.layout import check_layout
 from spvlink.link.border.stage import Stage
 from spvlink.link.check import interface
 from spvlink.link.check.input import flaws
@@ -106,7 +107,15 @@ def _check(options: Options) -> None:
         raise Usage(f"no stage is called {name}")
     if options.pack and options.pack not in PACKINGS:
         raise Usage(f"there is no packing {options.pack}")
-    given: dict[Any, Any] = options.spec  # types are promises of who calls
+    if options.target_env is not None and options.target_env not in validate.ENVIRONMENTS:
+        there = ", ".join(validate.ENVIRONMENTS)
+        raise Usage(f"there is no target environment {options.target_env}; there are {there}")
+    layout: Any = options.layout  # types are promises of who calls
+    if layout is not None:
+        if not isinstance(layout, dict):
+            raise TypeError(f"layout: expected a dict, as --layout reads it, not {layout!r}")
+        check_layout(layout)
+    given: dict[Any, Any] = options.spec
     for (stage, id), value in given.items():
         if not isinstance(value, (str, bytes)):
             what = f"{value!r} is neither text nor bytes"

@@ -35,12 +35,13 @@ def read_pipeline(sources: Sequence[Source]) -> list[Module]:
     meant whose stage no other module is for. Raises BadSpirv as ``select_entry``, with the file."""
     modules: list[Module] = []
     every: list[list[EntryPoint]] = []
-    for source in sources:
+    for at, source in enumerate(sources):
         try:
             modules.append(decode(source.data))
             every.append(_meant(modules[-1], source.entry, source.stage))
         except SpvlinkError as error:
             error.file = error.file or source.file
+            error.add_note(f"in {source.file or f'stage {at} of the list'}")  # for a traceback
             raise
     _by_elimination(every)
     for module, candidates, source in zip(modules, every, sources):

@@ -34,6 +34,10 @@ if TYPE_CHECKING:  # typing costs start-up time
         observer: Callable[[int, str, str, object], None] | None
 
 
+_SWITCHES = ("check_each", "clean", "complete", "exact", "spec_defaults", "strict", "validate")
+_PAIRS = "{(stage, SpecId): value}"
+
+
 class Options:
     """All settings of one ``link``; each may be given as a keyword or set afterwards. The defaults
     are those of the command line.
@@ -121,11 +125,38 @@ class Options:
         self.layout = layout
         self.pack = pack
         self.patch_points = patch_points
-        self.spec: dict[tuple[str, int], str | bytes] = dict(spec or {})
+        self.spec: dict[tuple[str, int], str | bytes] = _spec(spec)
         self.spec_defaults = spec_defaults
         self.state = state
         self.view_mask = view_mask
         self.observer = observer
+        _check_types(self)
+
+
+def _check_types(options: Options) -> None:
+    """Types are promises of who calls: say which one is not kept."""
+    for name in _SWITCHES:
+        _expect(isinstance(getattr(options, name), bool), options, name, "True or False")
+    _expect(isinstance(options.cost_limit, int), options, "cost_limit", "a number")
+    expect: object = options.expect
+    two = isinstance(expect, (tuple, list)) and [type(n) for n in expect] == [int, int]
+    _expect(two, options, "expect", "two numbers")
+
+
+def _expect(holds: bool, options: Options, name: str, what: str) -> None:
+    if not holds:
+        raise TypeError(f"{name}: expected {what}, not {getattr(options, name)!r}")
+
+
+def _spec(given: object) -> dict[tuple[str, int], str | bytes]:
+    """A copy of specialization constants. Raises TypeError."""
+    if given is not None and not hasattr(given, "items"):
+        raise TypeError(f"spec: expected {_PAIRS}, not {type(given).__name__}")
+    values: dict[tuple[str, int], str | bytes] = dict(given or {})  # type: ignore[call-overload]
+    for key in values:
+        if not isinstance(key, tuple) or [type(part) for part in key] != [str, int]:
+            raise TypeError(f"spec: expected {_PAIRS}, not the key {key!r}")
+    return values
 
 
 def _names(what: str, given: Iterable[str]) -> frozenset[str]:

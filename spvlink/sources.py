@@ -110,7 +110,7 @@ def sources_of(stages: Iterable[Given], target_env: str | None = None) -> list[S
 
     Raises TypeError for anything else, Usage if there are none or a file cannot be read, BadSpirv.
     """
-    one = isinstance(stages, (str, bytes, bytearray, memoryview, os.PathLike, Source))
+    one = isinstance(stages, (str, bytes, bytearray, memoryview, dict, os.PathLike, Source))
     if one or not hasattr(stages, "__iter__"):
         kind = type(stages).__name__
         raise TypeError(f"expected a list of modules, as in link([vertex, fragment]), not {kind}")

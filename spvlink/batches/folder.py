@@ -154,13 +154,16 @@ class FolderSettings:
 
 class Folder(Manifest):
     """The pipelines of a folder. ``pairing``: how they were found, and what is left over;
-    ``sources``: how many files are no modules but sources of some. Raises Usage, BadSpirv."""
+    ``sources``: how many files are no modules but sources of some. ``misfits`` as in ``Pairing``.
+    Raises Usage, BadSpirv."""
 
     each_file = True
 
-    def __init__(self, folder: str, settings: FolderSettings | None = None) -> None:
+    def __init__(
+        self, folder: str, settings: FolderSettings | None = None, misfits: bool = False
+    ) -> None:
         settings = settings or FolderSettings(folder)
-        self.pairing = Pairing(folder)
+        self.pairing = Pairing(folder, misfits)
         self.sources = self.listed = 0
         self.places: dict[str, str] = {}  # in the output, and what is there
         try:

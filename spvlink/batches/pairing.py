@@ -74,10 +74,12 @@ class Paired:
 
 class Pairing:
     """The stages of a folder, given with ``add``, and what ``pair`` makes of them. ``left``: (what
-    is in no pipeline, why). ``other``: entry points of other kinds of pipelines, counted."""
+    is in no pipeline, why). ``other``: entry points of other kinds of pipelines, counted.
+    ``misfits``: names alone make a pipeline, for who looks for interfaces that do not match."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, misfits: bool = False) -> None:
         self.folder = folder
+        self.misfits = misfits
         self.stages: list[FolderStage] = []
         self.pipelines: list[Paired] = []
         self.left: list[tuple[str, str]] = []
@@ -137,7 +139,7 @@ class Pairing:
         if len(group) == 1 or group[0].stage not in ("vert", "task", "mesh"):
             return group
         trouble = self._trouble(group)
-        if trouble:
+        if trouble and not self.misfits:
             self._leave(group, trouble)
         else:
             self.pipelines.append(Paired(key, group, how))

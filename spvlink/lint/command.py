@@ -100,7 +100,7 @@ def _plain(line: str) -> str:
 def _opened(command: CheckCommand) -> Iterator[Manifest | Archives]:
     path = command.sets[0]
     if command.folder or path.endswith(".jsonl"):
-        yield Folder(path) if command.folder else Manifest(path)
+        yield Folder(path, misfits=True) if command.folder else Manifest(path)
         return
     with Archives(command.sets) as archives:
         yield archives

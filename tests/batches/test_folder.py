@@ -323,6 +323,25 @@ def test_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert says in said and said.count("\n") == 1
 
 
+def test_check_says_what_names_promise_and_interfaces_do_not_keep(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Somebody changed one of two shaders: that is what a check is run for."""
+    put(tmp_path, a_DOT_vert=colour(0), a_DOT_frag=reads(0), sky_DOT_vert=colour(0))
+    put(tmp_path, sky_DOT_frag=reads(3))
+    assert run("check", tmp_path, "--json") == 1
+    said = capsys.readouterr()
+    found = json.loads(said.out)
+    assert found["pipelines"] == 2
+    ((pipeline, file),) = {(f["pipeline"], f["file"]) for f in found["errors"]}
+    assert (pipeline, file) == ("sky", str(tmp_path / "sky.frag.spv"))
+    assert "left over" not in said.err
+    assert run("batch", tmp_path, "--plan") == 0
+    said = capsys.readouterr()
+    assert "left over: sky.frag.spv" in said.err, "a batch leaves them alone"
+    assert [json.loads(line)["id"] for line in said.out.splitlines()] == ["a"]
+
+
 def test_check_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     put(tmp_path, a_DOT_vert=colour(0), a_DOT_frag=reads(0), b_DOT_vert=colour(1))
     (tmp_path / "broken.spv").write_bytes(b"abc")

@@ -69,6 +69,20 @@ def write(path: Path, html: str) -> str:
 # -- what is seen ----------------------------------------------------------------------------------
 
 
+def test_a_notebook_shows_what_the_page_shows(browser: Browser, tmp_path: Path) -> None:
+    """``_repr_html_`` in a page of others, as Jupyter puts it there: the picture is drawn."""
+    linked = spvlink.link([Source(code, f"{n}.spv") for n, code in enumerate(build("water_tess"))])
+    cell = f"<!doctype html><p>a cell</p>{linked._repr_html_()}"
+    seen = Opened(browser, write(tmp_path / "cell.html", cell))
+    frame = seen.page.frame_locator("iframe")
+    alone = Opened(browser, write(tmp_path / "page.html", "".join(page.of_link("1", linked, {}))))
+    assert (
+        frame.locator("h2, h3").all_inner_texts() == alone.page.locator("h2, h3").all_inner_texts()
+    )
+    boxes = alone.page.locator("main *").count()
+    assert frame.locator("main *").count() == boxes > 50
+
+
 def test_batch_page(browser: Browser, five: str) -> None:
     seen = Opened(browser, five)
     text = seen.page.inner_text("body")

@@ -48,6 +48,29 @@ def test_settings_that_make_no_sense() -> None:
         spvlink.Options(keep_interface=3)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"layout": "layout.json"}, "layout: expected a dict, as --layout reads it, not 'la"),
+        ({"layout": {"sets": []}}, "the layout: unknown key 'sets'"),
+        ({"spec": "vert:1=2"}, "spec: expected {(stage, SpecId): value}, not str"),
+        ({"spec": {1: "2"}}, "spec: expected {(stage, SpecId): value}, not the key 1"),
+        ({"target_env": "vulkan9"}, "there is no target environment vulkan9"),
+        ({"exact": "no"}, "exact: expected True or False, not 'no'"),
+        ({"validate": 0}, "validate: expected True or False, not 0"),
+        ({"cost_limit": "9"}, "cost_limit: expected a number, not '9'"),
+        ({"expect": 8}, "expect: expected two numbers, not 8"),
+        ({"pack": "tight"}, "there is no packing tight"),
+    ],
+)
+def test_settings_of_another_type_say_what_was_expected(
+    settings: dict[str, Any], says: str
+) -> None:
+    with pytest.raises((TypeError, spvlink.Usage)) as raised:
+        spvlink.link([VERT, FRAG], **settings)
+    assert str(raised.value).startswith(says)
+
+
 def test_help_says_what_there_is() -> None:
     text = pydoc.plain(pydoc.render_doc(spvlink))
     for name in spvlink.__all__:
@@ -102,6 +125,11 @@ def test_glsl_is_compiled(tmp_path: Path) -> None:
             TypeError,
             "expected a list of modules, as in link([vertex",
         ),
+        (
+            ({"vert": VERT, "frag": FRAG},),
+            TypeError,
+            "expected a list of modules, as in link([vertex, fragment]), not dict",
+        ),
         (([VERT, 3],), TypeError, "stage 1: expected bytes, a path or a spvlink.Source, not int"),
         (([VERT, None],), TypeError, "stage 1: expected bytes, a path or a spvlink.Source, not No"),
         (([],), spvlink.Usage, "there are no stages to link"),
@@ -115,6 +143,15 @@ def test_misuse_says_what_was_expected(
     with pytest.raises(error) as raised:
         spvlink.link(*words)
     assert str(raised.value).startswith(says)
+
+
+def test_a_traceback_says_which_module_is_bad(tmp_path: Path) -> None:
+    path = tmp_path / "a.frag.spv"
+    path.write_bytes(FRAG[:40])
+    for bad, where in ((b"", "stage 1 of the list"), (path, str(path))):
+        with pytest.raises(spvlink.BadSpirv) as raised:
+            spvlink.link([VERT, bad])
+        assert raised.value.__notes__ == [f"in {where}"]
 
 
 def test_a_result_says_what_was_gained() -> None:

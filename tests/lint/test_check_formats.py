@@ -262,6 +262,8 @@ def test_from_python(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ours = [(f.message, f.rule, f.file) for f in findings if f.warning == warning]
         assert ours == [(f["message"], f["rule"], f["file"]) for f in expected[kind]]
     assert str(findings[0]) == f"{findings[0].message} ({findings[0].rule})"
+    kinds = ["warning" if f.warning else "error" for f in findings]
+    assert repr(findings) == f"[{', '.join(f'<{k}: {f}>' for k, f in zip(kinds, findings))}]"
     tight = spvlink.check([Path(FILES[0])], limits={"maxVertexOutputComponents": 4}, complete=True)
     assert "exceed maxVertexOutputComponents (4)" in tight[0].message
     assert [f.warning for f in tight].count(True) == 3  # outputs that nobody will ever read

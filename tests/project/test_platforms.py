@@ -96,6 +96,17 @@ def test_check_gives_the_same_lines(sources: list[Path], unlike_unix: Path) -> N
     assert said[0].returncode == said[1].returncode and said[0].stdout == said[1].stdout
 
 
+def test_verify_gives_the_same_verdict(
+    sources: list[Path], tmp_path: Path, unlike_unix: Path
+) -> None:
+    assert run("link", *sources, "-o", tmp_path / "out").returncode == 0
+    linked = [tmp_path / "out" / source.name for source in sources]
+    for words in ((*sources, "--linked", *linked), (*sources, "--linked", linked[0], sources[1])):
+        said = [run("verify", *words, path=path) for path in (ROOT, unlike_unix)]
+        assert said[0].stdout == said[1].stdout and said[0].stdout, said[1].stderr
+        assert said[0].returncode == said[1].returncode
+
+
 def test_batch_gives_the_same_archive(tmp_path: Path, unlike_unix: Path) -> None:
     outs = []
     for path in (ROOT, unlike_unix):

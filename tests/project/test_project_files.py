@@ -68,6 +68,8 @@ def test_the_action_annotates_and_fails(tmp_path: Path) -> None:
 
     done = act("a/a.vert.spv a/a.frag.spv")
     assert done.returncode == 1 and done.stdout.startswith("::error file=a/a.frag.spv,title=VUID-")
+    done = act("a")  # the folder
+    assert done.returncode == 1 and done.stdout.startswith("::error file=a/a.frag.spv,title=VUID-")
     done = act("b")
     assert done.returncode == 0 and "::warning file=b/b.vert.spv,title=WARNING-" in done.stdout
     known = subprocess.run(
@@ -79,11 +81,17 @@ def test_the_action_annotates_and_fails(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_the_hook_is_a_command() -> None:
+def test_the_hook_is_a_command(tmp_path: Path) -> None:
     (hook,) = read(ROOT / ".pre-commit-hooks.yaml")
     program, command, *words = hook["entry"].split()
     assert program == "spvlink" and command in cli.COMMANDS
     assert parse([*words, "build/all.jsonl"]).sets == ["build/all.jsonl"]
+    for name, text in (("a.vert", VERT), ("a.frag", BROKEN)):
+        (tmp_path / f"{name}.spv").write_bytes(compile_glsl(text, name.rpartition(".")[2]))
+    assert hook["language"] == "python" and hook["pass_filenames"] is False
+    run = [sys.executable, "-m", program, command, *words, str(tmp_path)]  # as pre-commit does
+    done = subprocess.run(run, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 1 and "  error: " in done.stdout
     seen = re.compile(hook["files"])
     assert seen.search("a.vert.spv") and seen.search("a.frag") and not seen.search("a.spv.txt")
 

@@ -48,6 +48,9 @@ class Finding:
     def __str__(self) -> str:
         return f"{self.message} ({self.rule})" if self.rule else self.message
 
+    def __repr__(self) -> str:
+        return f"<{'warning' if self.warning else 'error'}: {self}>"
+
     @property
     def about(self) -> str:
         """The stage that it is about: that of an output that nobody reads, else the one that reads;
