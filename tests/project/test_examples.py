@@ -187,17 +187,18 @@ add_dependencies(show one)
 
 NO_COLOUR = {"version": 1, "colorAttachments": [], "alphaToCoverageEnable": False}
 ONE_COLOUR = {**NO_COLOUR, "colorAttachments": [{"format": "R8G8B8A8_UNORM"}]}
+SPIRV_1_3, SPIRV_1_6 = b"\0\3\1\0", b"\0\6\1\0"  # of Vulkan 1.1 and 1.3
 MESON = """
   'one': {'stages': ['shared.vert', 'one/shade.frag'], 'defines': ['TWO=two'],
           'includes': ['more'], 'state': 'state.json', 'layout': 'layout.json'},
   'two': {'stages': ['shared.vert', 'two/shade.frag'], 'defines': ['TWO=3'],
-          'includes': ['more'], 'args': ['--exact']},
+          'includes': ['more'], 'args': ['--exact'], 'target_env': 'vulkan1.3', 'embed': 'c'},
 """
 CMAKE = """
 spvlink_pipeline(one STAGES shared.vert one/shade.frag DEFINES TWO=two INCLUDES more
                  STATE state.json LAYOUT layout.json)
 spvlink_pipeline(two STAGES shared.vert two/shade.frag DEFINES TWO=3 INCLUDES more
-                 OPTIONS --exact)
+                 TARGET_ENV vulkan1.3 EMBED c OPTIONS --exact)
 """
 
 
@@ -239,17 +240,21 @@ def test_an_engine_with_state_and_a_shared_shader(kind: str, tmp_path: Path) -> 
             made = [place / "linked" / name / file for file in files]
         out = tmp_path / name
         run("spvlink", "link", *plain, "-o", out, *options)
-        assert [(out / p.name).read_bytes() for p in plain] == [p.read_bytes() for p in made]
+        for file in out.iterdir():  # modules, and what --embed writes beside them
+            assert file.read_bytes() == (made[0].parent / file.name).read_bytes()
         return [p.read_bytes() for p in made]
 
     run(*build)
     facts = "--state", source / "state.json", "--layout", source / "layout.json"
-    first, other = compare("one", *facts), compare("two", "--exact")
+    more = "--exact", "--embed", "c"
+    first, other = compare("one", *facts), compare("two", *more)
     assert first[0] != other[0]
+    assert [code[4:8] for code in first + other] == [SPIRV_1_3] * 2 + [SPIRV_1_6] * 2
     (source / "state.json").write_text(json.dumps(NO_COLOUR))
     run(*build)
     assert sum(map(len, compare("one", *facts))) < sum(map(len, first))
-    assert compare("two", "--exact") == other
+    assert compare("two", *more) == other
+    assert len(list((tmp_path / "two").glob("*.spv.h"))) == 2
     assert done_before(run(*build))
 
 
