@@ -15,6 +15,26 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Final
 
+OVERVIEW: Final = """\
+usage: spvlink COMMAND ...
+
+Optimize the SPIR-V modules of Vulkan pipelines, all stages of a pipeline together.
+
+commands:
+  link         optimize the modules of one pipeline
+  batch        link all pipelines of a game at once
+  check        find mismatches between the stages of a pipeline
+  verify       prove that linked modules do what the original ones do
+  layer        link the pipelines of a Vulkan program while it runs
+  library      build the C library for engines
+  passes       list the optimizations that --disable and --enable switch
+  cmake-dir    print the folder of the CMake package
+  completions  print what bash, zsh or fish needs to complete the command line
+
+  spvlink link scene.vert scene.frag -o linked --explain
+
+spvlink COMMAND --help prints the options of a command, spvlink --version the version.
+"""
 HELP: Final = """\
 usage: spvlink link STAGE_FILE... -o OUT_DIR [options]
 
@@ -42,23 +62,12 @@ options:
   --strict                end with an error if the pipeline passes through unchanged
   --help-all              print all options and the meanings of the exit status
 
-other commands:
-  spvlink batch --help    link all pipelines of a game at once
-  spvlink check --help    find mismatches between the stages of a pipeline
-  spvlink verify --help   prove that linked modules do what the original ones do
-  spvlink layer --help    link the pipelines of a Vulkan program while it runs
-  spvlink library --help  build the C library for engines
-  spvlink passes | cmake-dir | completions bash|zsh|fish | --version
+spvlink --help lists the other commands.
 """
 HELP_ALL: Final = """\
 usage: spvlink link STAGE_FILE... -o OUT_DIR [options]
-       spvlink batch --help: link all pipelines of a game at once
-       spvlink check --help: find mismatches between the stages of a pipeline
-       spvlink verify --help: prove that linked modules do what the original ones do
-       spvlink layer --help: link the pipelines of a Vulkan program while it runs
-       spvlink library --help: build the C library for engines
-       spvlink passes | cmake-dir | completions bash|zsh|fish | --version
-       spvlink --help: the options that most pipelines need
+       spvlink link --help: the options that most pipelines need
+       spvlink --help: the other commands
 
 Optimize the SPIR-V modules of ONE Vulkan pipeline together: remove the varyings that the next
 stage does not need, pack the rest into fewer Locations, and clean up every stage behind that.
@@ -155,7 +164,7 @@ class OptionWords:
         self.help = help
 
 
-SEE: Final = "spvlink --help"
+SEE: Final = "spvlink link --help"
 # What every command that links knows.
 FLAGS: Final = (
     "--clean", "--complete", "--exact", "--no-validate", "--spec-defaults", "--strict",

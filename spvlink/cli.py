@@ -12,7 +12,7 @@ import sys
 import time
 
 from spvlink import output, pipeline, report, sources, validate
-from spvlink.arguments import HELP, HELP_ALL, SEE, Command, parse, passes
+from spvlink.arguments import HELP, HELP_ALL, OVERVIEW, Command, parse, passes
 from spvlink.driver import link
 from spvlink.errors import Broken, Refused, SpvlinkError, Usage, meant
 from spvlink.options import Options
@@ -36,6 +36,7 @@ COMMANDS = (
 )
 DONE, INVALID, USAGE, DEFECT, INTERRUPTED = 0, 1, 2, 3, 130
 ALL = "--help-all"
+SEE = "spvlink --help"
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -91,9 +92,11 @@ def _main(words: Sequence[str]) -> int:
         return _check(list(rest))
     if command == "verify":
         return _verify(list(rest))
+    if command in ("--help", "-h", "help"):
+        return _print(OVERVIEW)
     if ALL in words:
         return _print(HELP_ALL)
-    if "--help" in words or command in ("-h", "help"):
+    if "--help" in words or "-h" in words:
         return _print(HELP)
     if command in ("--version", "-V"):
         from spvlink import COMPILED, __version__
@@ -349,7 +352,7 @@ def _verify(words: list[str]) -> int:
     from spvlink.verifier.command import HELP as HELP_OF_VERIFY
     from spvlink.verifier.command import main as verify
 
-    if "--help" in words or "-h" in words:
+    if "--help" in words or "-h" in words or ALL in words:
         return _print(HELP_OF_VERIFY)
     return verify(words, _print_all)
 

@@ -21,7 +21,7 @@ Find mismatches between the stages of a pipeline; write nothing. Errors: an inpu
 writes; types, sizes or qualifiers that do not match; an exceeded limit. Warnings: outputs that no
 stage reads, inputs whose output is never written.
 
-STAGE_FILE   the modules of one pipeline, as for spvlink link (see: spvlink --help).
+STAGE_FILE   the modules of one pipeline, as for spvlink link (see: spvlink link --help).
 IN           Fossilize archives, a manifest or a folder, as for spvlink batch: all their
              pipelines.
 

@@ -21,7 +21,7 @@ Proves that linked modules do what the original ones do, with code that shares n
 linker but the reading of SPIR-V. Prints one line: proved equal, not equal, or not proved with the
 place. A link without a proof need not be wrong.
 
-ORIGINAL, LINKED        the modules of one pipeline, as for spvlink link (see: spvlink --help)
+ORIGINAL, LINKED        the modules of one pipeline, as for spvlink link (see: spvlink link --help)
 
   --exact               equal to the bit; without it colours may differ by rounding, by the rules
                         that the default of spvlink link has, and the line names those that it used

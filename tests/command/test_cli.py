@@ -239,11 +239,21 @@ def test_passes_version_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--version"]) == 0
     kind = " (compiled)" if spvlink.COMPILED else ""
     assert capsys.readouterr().out == f"spvlink {spvlink.__version__}{kind}\n"
-    for words in (["--help"], ["link", "--help"], ["-h"]):
+    for words in (["link", "--help"], ["link", "-h"]):
         assert cli.main(words) == 0
         said = capsys.readouterr().out
         assert "stage linking" in said and "symbols" in said
-        assert max(map(len, said.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("word", ["--help", "-h", "help"])
+def test_the_commands_come_first(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([word]) == 0
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= 100
+    named = re.findall(r"^  ([a-z-]+)  ", said, re.M)
+    assert named == [name for name in cli.COMMANDS if name != "serve"]  # the layer starts it
+    for name in named[: named.index("passes")]:
+        assert cli.main([name, "--help"]) == 0
 
 
 def options_in(text: str) -> set[str]:

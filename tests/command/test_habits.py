@@ -239,7 +239,7 @@ def test_every_option_of_the_help_can_be_completed() -> None:
 
     named = {word.strip(",:") for word in arguments.HELP_ALL.split() if word.startswith("--")}
     known = {*WORDS["link"].flags, *WORDS["link"].values, *WORDS["link"].lists}
-    assert named - known == {"--help", "--version"}
+    assert named - known == {"--help"}
 
 
 def test_an_unknown_shell(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ from spvlink.chain import table
 from spvlink.layer import command as of_layer
 from spvlink.library import build as of_library
 from spvlink.lint import arguments as of_check
+from spvlink.verifier import command as of_verify
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -111,8 +112,10 @@ HELPS = {
     "link, short": arguments.HELP,
     "batch, short": of_batch.HELP,
     "check": of_check.HELP,
+    "commands": arguments.OVERVIEW,
     "layer": of_layer.HELP,
     "library": of_library.HELP,
+    "verify": of_verify.HELP,
 }
 
 
