@@ -42,7 +42,8 @@ from tests.support.random_harness import NOTHING_TO_GAIN, Failure, in_two_proces
 SEEDS = range(16)
 # Seeds that scripts/fuzz has found, mended since.
 # 31001944: slots that became Flat stayed in a Location beside smooth ones.
-FOUND = (31001944,)
+# 33009641: the check itself took an address behind a shell for one of nothing.
+FOUND = (31001944, 33009641)
 COVERING = (1, 4, 10, 11, 24, 29, 30, 37)  # seeds below 40 that have everything among them
 ENVIRONMENTS = ("vulkan1.1", "vulkan1.2", "vulkan1.2", "vulkan1.3")
 SHAPES = ((), (), (), (), ("-O",), ("--scalar-replacement=100", "--ssa-rewrite"),
@@ -291,6 +292,30 @@ def verdicts() -> dict[int, object]:
 def test_promises_hold(seed: int, verdicts: dict[int, object]) -> None:
     verdict = verdicts[seed]
     assert isinstance(verdict, str), f"{verdict} (scripts/fuzz --types --seed {seed} --count 1)"
+
+
+ADDRESSES = {  # of a Private variable: whether somebody gives it
+    "p = a;": True,
+    "": False,
+    "p = uvec2(0u);": False,
+    "p = uvec2(a.x, 0u);": False,
+    "p = uvec2(a.x, 1u);": True,
+}
+
+
+@pytest.mark.parametrize("given", ADDRESSES)
+def test_an_address_of_nothing_is_seen(given: str) -> None:
+    text = f"""#version 460
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+layout(buffer_reference, std430) buffer Node {{ vec4 tint; }};
+layout(location = 0) flat in uvec2 a;
+layout(location = 0) out vec4 color;
+uvec2 p;
+void main() {{ {given} color = Node(p).tint; }}
+"""
+    (code,) = compile_files(["--quiet", "-V", "--target-env", "vulkan1.2"], {"s.frag": text})
+    assert (not adrift(code)) == ADDRESSES[given]
 
 
 @pytest.mark.parametrize("seed", FOUND)

@@ -476,30 +476,40 @@ def loose(code: bytes) -> list[str]:
 
 
 def adrift(code: bytes) -> list[str]:
-    """What makes an address of a value that nobody gives: of a Private variable, of null. Drivers
-    drop a load that nobody needs, so that no picture shows it."""
+    """What makes an address of a value that nobody gives: of null, or of a Private variable that is
+    never written or with zeros. Drivers drop a load that nobody needs, so that no picture shows it.
+    """
     if struct.pack("<II", 2 << 16 | 17, 5347) not in code:  # PhysicalStorageBufferAddresses
         return []
     text = Text(code, NEWER)
-    found = []
-    for function in text.functions:
-        made = {li.result: li for block in function.blocks for li in block.lines if li.result}
-        for line in made.values():
-            if line.op not in ("OpBitcast", "OpConvertUToPtr"):
-                continue
-            if text.definition(line.words[0]).startswith("OpTypePointer Physical"):
-                roots, left = set(), [line.words[1]]
-                while left:
-                    inner = made.get(left.pop())
-                    if inner is not None and inner.op in _CARRIES:
-                        left += inner.ids()
-                        roots |= {id for id in inner.ids() if id not in made}
-                words = [text.definition(root) for root in roots]
-                if any(w.startswith(("OpVariable", "OpConstantNull")) and
-                       (" Private" in w or "Null" in w) for w in words):  # fmt: skip
-                    found.append(str(line))
-    return found
+    lines = [li for function in text.functions for block in function.blocks for li in block.lines]
+    made = {li.result: li for li in lines if li.result}
+    stored: dict[str, list[str]] = {}
+    for line in lines:
+        if line.op == "OpStore":
+            stored.setdefault(line.words[0], []).append(line.words[1])
+
+    def is_given(id: str) -> bool:
+        if id in made:
+            inner = made[id]
+            ids = inner.ids()[:1] if inner.op == "OpAccessChain" else inner.ids()
+            return inner.op not in _CARRIES or all(is_given(id) for id in ids)
+        definition = text.definition(id)
+        if definition.startswith("OpVariable") and " Private" in definition:
+            return id in stored and all(is_given(value) for value in stored[id])
+        if definition.startswith("OpConstantComposite"):
+            return any(is_given(part) for part in definition.split()[2:])
+        return not definition.startswith("OpConstantNull") and not _ZERO.fullmatch(definition)
+
+    return [
+        str(line)
+        for line in made.values()
+        if line.op in ("OpBitcast", "OpConvertUToPtr")
+        and text.definition(line.words[0]).startswith("OpTypePointer Physical")
+        and not is_given(line.words[1])
+    ]
 
 
+_ZERO = re.compile(r"OpConstant %\S+ 0")
 _CARRIES = ("OpLoad", "OpAccessChain", "OpCompositeConstruct", "OpCompositeExtract", "OpBitcast",
             "OpCopyObject")  # fmt: skip
