@@ -284,14 +284,17 @@ class _Obedient:
         for wire in contract.wires:
             mine = [slots[key] for key in wire.keys if key in crossing.declared[side]]
             kind = wire.qualifiers
-            if kind is None:  # as this stage has it
+            kinds = {}
+            if kind is None:  # as each stage has it: integer inputs are Flat, outputs need not be
                 kind = mine[0].qualifiers if mine else ()
+                theirs = crossing.sides[other].slots.get(wire.keys[0])
+                kinds[other] = theirs.qualifiers if theirs else kind
             for slot in mine if consumes else ():
                 if slot.qualifiers not in (kind, self.qualifiers_as_read(kind)):
                     what = f"input {slot.name} at Location {place_of(slot.key)}"
                     why = "is interpolated in another way than the interface says"
                     raise side[0].bad(f"{what} {why}")
-            kinds = {other: kind}
+            kinds.setdefault(other, kind)
             if mine or not consumes:
                 kinds[side] = kind
             unit = Unit(wire.keys, wire.base, kinds)

@@ -179,6 +179,15 @@ def test_the_first_half_gives_what_any_consumer_may_read() -> None:
         )
 
 
+def test_an_output_of_integers_need_not_be_flat() -> None:
+    """The consumer, given later, is: a fragment shader's inputs of integers always are."""
+    text = A.replace("flat out", "out")
+    (before,), document = frozen([vertex(text)])
+    assert border(document)["consumer"] is None
+    (behind,), _ = frozen([fragment(X)], document)
+    assert_drawn([vertex(text), fragment(X)], [before, behind])
+
+
 def test_a_control_shader_that_is_not_there() -> None:
     """How many vertices its patches have is not known."""
     stages = [
