@@ -101,6 +101,8 @@ class Case:
         found = []
         for number, ((stage, _), code) in enumerate(zip(stages, codes)):
             code = shaped(code, self.environment, list(self.shape))
+            if self.shape and (why := judges.refusal(code, True)):
+                raise Failure(f"spirv-opt: it made an invalid module: {why}")
             if self.plan != Plan(overlap=self.plan.overlap) or stage in ("tesc", "tese"):
                 text = Text(code, NEWER)
                 mutate(text, number, self.plan, self.r)
