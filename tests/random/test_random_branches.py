@@ -27,6 +27,7 @@ from tests.support.random_chains import TIPPED, canonical, off
 from tests.support.random_harness import NOTHING_TO_GAIN, Failure, in_two_processes, shaped
 from tests.support.random_state import State, random_state
 from tests.support.state_draw import Settings, draw_state
+from tests.support.unwritten import initialised
 
 SEEDS = range(24)
 ENVIRONMENTS = ("vulkan1.0", "vulkan1.1", "vulkan1.2", "vulkan1.3")
@@ -215,7 +216,8 @@ def check_picture(case: Case, row: int, codes: list[bytes], new: list[bytes]) ->
     if drawn is None:
         return EMPTY
     scene, before = drawn
-    after = draw(new, scene, case.states[row])
+    drawn = [initialised(code) for code in new] if case.mode == "kept" else new
+    after = draw(drawn, scene, case.states[row])
     if case.exact:
         difference = compare(before, after)
         if difference:
@@ -278,6 +280,11 @@ def check_many(seeds: Iterable[int]) -> Iterator[tuple[int, object]]:
 def verdicts() -> dict[int, object]:
     """Every seed of SEEDS checked, in two processes."""
     return in_two_processes(check_many, SEEDS)
+
+
+def test_what_was_found_stays_mended() -> None:
+    """A kept fragment shader that reads an output which nobody writes any more."""
+    assert check_seed(33011457) == "linked with a state"
 
 
 @pytest.mark.parametrize("seed", SEEDS)
