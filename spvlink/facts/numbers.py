@@ -89,6 +89,25 @@ def may_be_denormal(bits: int, cast: Inst) -> bool:
     return any(is_denormal(width, window) for window in windows)
 
 
+def is_never_denormal(cast: Inst) -> bool:
+    """Whether a cast is of bits of which some in the exponent are set, as in
+    ``uintBitsToFloat(x | 0x3f800000u)``."""
+    source = cast.args[0] if cast.op == ops.OpBitcast else cast
+    if source.op != ops.OpBitwiseOr or types.lanes_of(source.type) != types.lanes_of(cast.type):
+        return False
+    return any(map(_sets_exponents, source.args))
+
+
+def _sets_exponents(constant: Inst) -> bool:
+    """Whether each lane of a constant, of integers, has a bit where a float has its exponent."""
+    if constant.op == ops.OpConstantComposite:
+        return all(map(_sets_exponents, constant.args))
+    bits = types.bits_of(constant)
+    if bits is None or constant.type is None or constant.type.op != ops.OpTypeInt:
+        return False
+    return bits & EXPONENTS.get(constant.type.imm[0], 0) != 0
+
+
 def _denormals_in(source: Inst, width: int) -> bool:
     """Whether the bits of a constant are a denormal number."""
     parts = source.args if source.op == ops.OpConstantComposite else [source]

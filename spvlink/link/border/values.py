@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spvlink.facts.effects import Effects, root
-from spvlink.facts.numbers import casts_to_float, may_be_denormal
+from spvlink.facts.numbers import casts_to_float, is_never_denormal, may_be_denormal
 from spvlink.facts.scalars import MOVES
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
@@ -54,11 +54,11 @@ def cast_to_denormal(link: Link, key: int, bits: int | None) -> bool:
             for inst in block.insts:
                 if not any(reached.get(a) for a in inst.args):
                     continue  # also of what its compiler does not know
-                if inst in casts:
+                if inst in casts and not is_never_denormal(inst):
                     other = any(reached.get(a) == _OTHER for a in inst.args)
                     if other or may_be_denormal(bits, inst):
                         return True
-                elif inst.type is None:
+                if inst.type is None:
                     if inst.op == ops.OpStore and _is_local(root(inst.args[0])):
                         return True  # it may be read anywhere
                 elif inst.op == ops.OpFunctionCall:

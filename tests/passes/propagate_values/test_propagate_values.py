@@ -488,6 +488,11 @@ def test_an_integer_that_becomes_a_denormal_stays(use: str, stays: bool) -> None
         ("uintBitsToFloat(p.x > 0 ? own : a)", False),
         ("uintBitsToFloat((a ^ own) >> 20)", False),  # its compiler does not know it
         ("uintBitsToFloat(a) + float(a >> 20)", False),
+        ("uintBitsToFloat(uint(uintBitsToFloat(a) * 9.0))", True),  # the first cast makes none
+        ("uintBitsToFloat((uint(one * 9.0) & 0x7fffffu) | 0x3f800000u)", False),  # never
+        ("uintBitsToFloat((uvec2(one * 9.0) | uvec2(0x3f800000u, 0x7fffffu)).y)", True),
+        ("uintBitsToFloat(uvec2(one * 9.0) | uvec2(0x3f800000u, 0x800000u)).y", False),
+        ("unpackHalf2x16(uint(one * 9.0) | 0x3f800000u).x", True),  # its lower half may be
     ],
 )
 def test_a_number_that_is_made_into_a_denormal_stays(use: str, stays: bool) -> None:
