@@ -203,6 +203,7 @@ class Runner:
     def drop_dead(self, stage: Stage) -> None:
         """Dead code, and the selections that it leaves empty."""
         module = stage.module
+        simplified = False  # so constructs may have become constants, the last of their blocks
         for _ in range(MAX_ROUNDS):
             flow = module.flow
             done = self.on_entry(stage, "dce") or dce.DceOutcome()
@@ -212,9 +213,10 @@ class Runner:
                 sweep(module, module.entry.function)
             cut = module.flow != flow
             flow = module.flow
-            if cut or done.emptied:
+            if cut or done.emptied or simplified:
                 self.on_entry(stage, "branches")
-            if trimmed or module.flow != flow:
+            simplified = trimmed or module.flow != flow
+            if simplified:
                 self.on_entry(stage, "simplify")
                 stage.live_lanes = {}  # equal constructs are one by now
             elif not cut:

@@ -79,3 +79,21 @@ def test_the_low_word_moves(name: str) -> None:
         difference = compare(before, draw(new, scene))
         assert not difference, str(difference)
         assert link(new, exact=exact).passed_through == "nothing to gain"
+
+
+AT_ONCE = {  # what the first link must find, since the second would
+    "an arm that only made other lanes": (
+        "layout(location = 1) out vec4 d;",
+        "vec4 t = vec4(0.0, 0.0, 1.0, 0.5);"
+        "if (a.x > 0.25) t = vec4(sin(a.y), cos(a.x), exp(a.w), 0.75); d = t;",
+        "color = vec4(d.w);",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AT_ONCE)
+def test_a_second_link_finds_nothing(name: str) -> None:
+    outputs, stores, reads = AT_ONCE[name]
+    stages = vert(outputs, stores), frag(outputs.replace(" out ", " in "), reads)
+    new = [s.data for s in link(build(stages, "vulkan1.1"), exact=True).stages]
+    assert link(new, exact=True).passed_through == "nothing to gain"
