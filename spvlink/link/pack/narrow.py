@@ -151,7 +151,8 @@ def _pack(link: Link, convergent: frozenset[int], limit: int) -> bool:
         elif slot.width == 16:  # both may compute with them (``Lowering.why_whole``)
             halves.setdefault((*group, slot.type.op), []).append(Half(key, stored))
     for mine in flags.values():
-        mine.sort(key=_bits_of)
+        loads = link.loads
+        mine.sort(key=lambda part: (part.bits, part.cost * len(loads[part.key])))
         words = _fewest(link, mine, WORD, convergent, limit)
         for word in words:
             _pack_bits(link, [mine[n] for n in word])
@@ -177,10 +178,6 @@ def _may(link: Link, key: int) -> bool:
         return False
     slot, out = link.inputs.slots[key], link.outputs.slots[key]
     return slot.width <= 32 and link.carries_bits(slot) and not out.extras and not link.frozen(key)
-
-
-def _bits_of(part: Part) -> int:
-    return part.bits
 
 
 def _bits(link: Link, key: int) -> int:
