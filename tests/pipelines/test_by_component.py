@@ -92,7 +92,8 @@ AT_ONCE = {  # what the first link must find, since the second would
         "layout(location = 1) flat out uvec2 d; layout(location = 2) flat out uvec3 e;",
         "d = uvec2(floatBitsToUint(a.xy)) & 1023u; e.z = uint(k.z) * 77u;"
         "e.xy = uvec2(floatBitsToUint(a.zw)) & 1023u;",
-        "uvec2 f = uvec2(gl_FragCoord); uint s = (e.x ^ f.x) * (e.y ^ f.y) + (e.z | f.x); switch (s & 7u) { case 1u: s += d.x * d.y; break;"
+        "uvec2 f = uvec2(gl_FragCoord); uint s = (e.x ^ f.x) * (e.y ^ f.y) + (e.z | f.x);"
+        " switch (s & 7u) { case 1u: s += d.x * d.y; break;"
         " case 2u: s ^= d.x - d.y; break; case 3u: s -= d.x | d.y; break;"
         " case 4u: s *= d.x ^ d.y; break; } color = vec4(s);",
     ),
