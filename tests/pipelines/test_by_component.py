@@ -79,30 +79,3 @@ def test_the_low_word_moves(name: str) -> None:
         difference = compare(before, draw(new, scene))
         assert not difference, str(difference)
         assert link(new, exact=exact).passed_through == "nothing to gain"
-
-
-AT_ONCE = {  # what the first link must find, since the second would
-    "an arm that only made other lanes": (
-        "layout(location = 1) out vec4 d;",
-        "vec4 t = vec4(0.0, 0.0, 1.0, 0.5);"
-        "if (a.x > 0.25) t = vec4(sin(a.y), cos(a.x), exp(a.w), 0.75); d = t;",
-        "color = vec4(d.w);",
-    ),
-    "bits of what is read once, not of what is read often": (
-        "layout(location = 1) flat out uvec2 d; layout(location = 2) flat out uvec3 e;",
-        "d = uvec2(floatBitsToUint(a.xy)) & 1023u; e.z = uint(k.z) * 77u;"
-        "e.xy = uvec2(floatBitsToUint(a.zw)) & 1023u;",
-        "uvec2 f = uvec2(gl_FragCoord); uint s = (e.x ^ f.x) * (e.y ^ f.y) + (e.z | f.x);"
-        " switch (s & 7u) { case 1u: s += d.x * d.y; break;"
-        " case 2u: s ^= d.x - d.y; break; case 3u: s -= d.x | d.y; break;"
-        " case 4u: s *= d.x ^ d.y; break; } color = vec4(s);",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", AT_ONCE)
-def test_a_second_link_finds_nothing(name: str) -> None:
-    outputs, stores, reads = AT_ONCE[name]
-    stages = vert(outputs, stores), frag(outputs.replace(" out ", " in "), reads)
-    new = [s.data for s in link(build(stages, "vulkan1.1"), exact=True).stages]
-    assert link(new, exact=True).passed_through == "nothing to gain"

@@ -250,6 +250,34 @@ UNDEFINED: Stages = [
         "color = vec4(c, c.x > 7.0 ? d : 1.0);",
     ),
 ]
+TRIMMED_ARM: Stages = [  # one lane is read, so one constant is left of the arm
+    vert(
+        "layout(location = 1) out vec4 d;",
+        """vec4 t = vec4(0.0, 0.0, 1.0, 0.5);
+if (a.x > 0.25) t = vec4(sin(a.y), cos(a.x), exp(a.w), 0.75);
+d = t;""",
+    ),
+    frag("layout(location = 1) in vec4 d;", "color = vec4(d.w, gl_FragCoord.xy * 0.01, 1.0);"),
+]
+CHEAPEST_BITS: Stages = [  # d, first in the interface, is read often; e is not
+    vert(
+        "layout(location = 1) flat out uvec2 d; layout(location = 2) flat out uvec3 e;",
+        """d = floatBitsToUint(a.xy) & 1023u;
+e.z = uint(k.z) * 77u; e.xy = floatBitsToUint(a.zw) & 1023u;""",
+    ),
+    frag(
+        "layout(location = 1) flat in uvec2 d; layout(location = 2) flat in uvec3 e;",
+        """uvec2 f = uvec2(gl_FragCoord);
+uint s = (e.x ^ f.x) * (e.y ^ f.y) + (e.z | f.x);
+switch (s & 7u) {
+case 1u: s += d.x * d.y; break;
+case 2u: s ^= d.x - d.y; break;
+case 3u: s -= d.x | d.y; break;
+case 4u: s *= d.x ^ d.y; break;
+}
+color = vec4(s & 255u) / 255.0;""",
+    ),
+]
 CAUSES = {
     "stores that are overwritten are dead before the end": OVERWRITTEN,
     "a cast of a cast leaves the first one to dead lanes": CAST_TWICE,
@@ -267,6 +295,8 @@ CAUSES = {
     "a float that travels as an integer may decide a jump": FLOATS_AS_INTEGERS,
     "what is undefined is not written": UNDEFINED,
     "a variable of the module is promoted late too, with no other there": GLOBAL,
+    "an arm that only made other lanes goes with these": TRIMMED_ARM,
+    "what costs least to unpack is packed first": CHEAPEST_BITS,
 }
 
 

