@@ -14,6 +14,7 @@ in another way.
 
 from __future__ import annotations
 
+from spvlink.facts.scalars import PAIRS
 from spvlink.grammar import glsl, ops
 from spvlink.ir import types
 from spvlink.ir.core import ALL, Inst, by_opcode
@@ -26,10 +27,6 @@ Needs = list[tuple[Inst, int]]
 
 IS_AGGREGATE: Final = by_opcode((ops.OpTypeMatrix, ops.OpTypeStruct, ops.OpTypeArray))
 _SAME: Final = frozenset((ops.OpCopyObject, ops.OpCopyLogical, ops.OpSelect, ops.OpBitcast))
-# a struct of two vectors, each lane of which is made of that lane of the operands
-_TWO_RESULTS: Final = frozenset(
-    (ops.OpIAddCarry, ops.OpISubBorrow, ops.OpUMulExtended, ops.OpSMulExtended)
-)
 _GLSL_TWO_RESULTS: Final = frozenset((glsl.Glsl_ModfStruct, glsl.Glsl_FrexpStruct))
 _FIELDS: Final = frozenset((ops.OpBitFieldInsert, ops.OpBitFieldSExtract, ops.OpBitFieldUExtract))
 # What ``needs`` knows of, where a result is a vector that is not made lane by lane ...
@@ -203,4 +200,4 @@ _IS_MATRIX: Final = 1
 _IS_SAME: Final = 2
 _IS_TWO: Final = 4
 _IS_VECTOR: Final = 8
-_KINDS: Final = by_opcode(_MATRICES, _SAME | _FIELDS, _TWO_RESULTS, VECTORS)
+_KINDS: Final = by_opcode(_MATRICES, _SAME | _FIELDS, PAIRS, VECTORS)

@@ -35,6 +35,10 @@ PRODUCTS: Final = frozenset(
 )  # fmt: skip
 # What may be linear at all (``linear``).
 _LINEAR: Final = _ADDITIVE | PRODUCTS | {ops.OpFDiv, ops.OpSelect, ops.OpFmaKHR}
+# What gives a struct of two numbers, or of two vectors whose lanes are made of the operands' lanes.
+PAIRS: Final = frozenset(
+    (ops.OpIAddCarry, ops.OpISubBorrow, ops.OpUMulExtended, ops.OpSMulExtended)
+)
 _UNPACKS: Final = frozenset(
     (
         glsl.Glsl_UnpackUnorm4x8, glsl.Glsl_UnpackSnorm4x8, glsl.Glsl_UnpackUnorm2x16,
@@ -135,8 +139,18 @@ def origin(lane: Lane) -> Lane:
     return lane
 
 
+def worker(inst: Inst) -> Inst:
+    """The instruction that does the work on a value: that of the pair for a member, or a lane of
+    one, that is taken out of it."""
+    if inst.op == ops.OpCompositeExtract and inst.args[0].op in PAIRS:
+        return inst.args[0]
+    return inst
+
+
 def lanewise(inst: Inst, flags: int) -> bool:
     """Whether each lane of the result is made of the same lane of every operand, or of a scalar."""
+    if worker(inst) is not inst:
+        return True
     if not flags & info.LANEWISE:
         return False
     size = count(inst.type)
@@ -154,8 +168,9 @@ def unpacks(inst: Inst) -> bool:
 
 
 def operands(inst: Inst) -> list[Inst]:
-    """The operands that are values (not the import of an extended instruction set)."""
-    return inst.args[1:] if inst.op == ops.OpExtInst else inst.args
+    """The operands that are values (not the import of an extended instruction set): for a member of
+    a pair those of the pair."""
+    return inst.args[1:] if inst.op == ops.OpExtInst else worker(inst).args
 
 
 def _all(value: Inst) -> list[Lane]:
@@ -166,6 +181,8 @@ def made_of(inst: Inst, lane: int, by_lane: bool) -> list[list[Lane]]:
     """The lanes of each operand that one lane of a result depends on; ``by_lane``: what
     ``lanewise`` says."""
     op, args = inst.op, operands(inst)
+    if by_lane and len(inst.imm) == 2 and worker(inst) is not inst:
+        lane = inst.imm[1]
     if by_lane:
         return [[(a, lane if count(a.type) > 1 else 0)] for a in args]
     if op == ops.OpVectorTimesScalar or op == ops.OpMatrixTimesScalar:

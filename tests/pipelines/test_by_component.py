@@ -49,23 +49,31 @@ def test_case(case: Case, border: str) -> None:
 
 
 WORDS = {  # what a fragment shader computes of two flat words, of which one result is used
-    "umulExtended": "uint h, l; umulExtended(d.x, d.y, h, l);",
-    "imulExtended": "int h, m; imulExtended(int(d.x), int(d.y), h, m); uint l = uint(m);",
-    "uaddCarry": "uint c, l = uaddCarry(d.x, d.y, c);",
-    "usubBorrow": "uint c, l = usubBorrow(d.x, d.y, c);",
+    "low word of umulExtended": "uint h, l; umulExtended(d.x, d.y, h, l);",
+    "low word of imulExtended": "int h, m; imulExtended(int(d.x), int(d.y), h, m); uint l = m;",
+    "sum of uaddCarry": "uint c, l = uaddCarry(d.x, d.y, c);",
+    "difference of usubBorrow": "uint c, l = usubBorrow(d.x, d.y, c);",
+    "high word of umulExtended": "uint h, l; umulExtended(d.x, d.y, l, h);",
+    "high word of imulExtended": "int h, m; imulExtended(int(d.x), int(d.y), m, h); uint l = m;",
+    "carry": "uint c, l; c = uaddCarry(d.x, d.y, l); l *= 77u;",
+    "borrow": "uint c, l; c = usubBorrow(d.x, d.y, l); l *= 77u;",
+    "both words": "uint h, l; umulExtended(d.x, d.y, h, l); l ^= h;",
+    "lane of vectors": "uvec2 h, m; umulExtended(d, d.yx + 3u, h, m); uint l = h.y;",
+    "with a uniform": "uint h, l; umulExtended(d.x ^ d.y, pc.n, l, h);",
 }
+PUSH = "layout(push_constant) uniform Push { uint n; } pc;"
 
 
 @pytest.mark.parametrize("name", WORDS)
-def test_the_low_word_moves(name: str) -> None:
-    """It is a product, sum or difference like another."""
+def test_results_of_two_words_move(name: str) -> None:
+    """Each is an integer operation like another, whether it is one of a pair or not."""
     stages = (
         vert(
-            "layout(location = 1) flat out uvec2 d;",
-            "d = floatBitsToUint(a.xy) * 77777777u + uvec2(k.xy);",
+            f"layout(location = 1) flat out uvec2 d; {PUSH}",
+            "d = floatBitsToUint(a.xy) * 77777777u + uvec2(k.xy) + (pc.n & 1u);",
         ),
         frag(
-            "layout(location = 1) flat in uvec2 d;",
+            f"layout(location = 1) flat in uvec2 d; {PUSH}",
             f"{WORDS[name]} color = vec4(cos(float(l & 1023u) * gl_FragCoord.x), 0, 1, 1);",
         ),
     )

@@ -76,7 +76,7 @@ def check_seed(seed: int) -> str:
         raise Failure(f"passed through: {why}")
     try:
         check_drawing(seed, stages, new)
-    except FewUlp:
+    except Slight:
         check_without_constants(seed, stages, stages, fragment)
         return FOLDED
     jumped = check_rounding(stages, fragment)
@@ -91,7 +91,7 @@ def check_seed(seed: int) -> str:
         raise Failure(f"linked a second time: {'; '.join(problems)}")
     try:
         check_drawing(seed, stages, twice)
-    except FewUlp:
+    except Slight:
         check_without_constants(seed, stages, new, fragment)
     return TWICE
 
@@ -111,21 +111,20 @@ def check_drawing(seed: int, stages: list[bytes], new: list[bytes]) -> None:
     difference = compare(*results)
     if difference:
         floats = all(w.startswith(("image color", "buffer feedback")) for w in difference.where)
-        raise (FewUlp if floats and farthest(*results) <= FEW_ULP else Failure)(
-            f"the pictures differ: {difference}"
-        )
+        slight = farthest(*results) <= FEW_ULP or off(*results) == 0.0  # many ULPs near zero
+        raise (Slight if floats and slight else Failure)(f"the pictures differ: {difference}")
 
 
-class FewUlp(Failure):
+class Slight(Failure):
     """Only images and captured values differ, and by little."""
 
 
 def check_without_constants(
     seed: int, stages: list[bytes], given: list[bytes], fragment: bool
 ) -> None:
-    """Mesa computes sin(1.0) in another way when it compiles than when it runs, so a constant that
-    was moved may show in the last bits. Without such moves every bit must be equal. ``given``: the
-    modules to link, which draw as ``stages`` do.
+    """Mesa computes sin(1.0) in another way when it compiles than when it runs, and x / 1.5 in
+    another way than x / y, so a constant that was moved may show in the last bits. Without such
+    moves every bit must be equal. ``given``: the modules to link, which draw as ``stages`` do.
     """
     linked = link(given, fragment, disable=frozenset({"propagate"}))
     check_drawing(seed, stages, [s.data for s in linked.stages])

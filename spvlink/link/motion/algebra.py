@@ -87,10 +87,10 @@ _FLOAT_SAFE: Final = frozenset((ops.OpBitcast, ops.OpSelect))  # move the bits o
 def speculatable(effects: Effects, inst: Inst) -> bool:
     """Whether an operation may run where it did not run before, and depends on its operands
     alone."""
-    flags = effects.flags(inst)
-    if not flags & info.SPECULATABLE:
+    worker = scalars.worker(inst)
+    if not effects.flags(worker) & info.SPECULATABLE:
         return False
-    signature = effects.signatures.get(inst)
+    signature = effects.signatures.get(worker)
     relaxed = ((enums.Decoration_RelaxedPrecision,),)
     return (signature is None or signature == relaxed) and all(
         scalars.count(a.type) for a in scalars.operands(inst)
@@ -111,7 +111,7 @@ def cost_of(inst: Inst) -> int:
         return info.GLSL_COST.get(inst.imm[0], info.GLSL_DEFAULT_COST)
     if scalars.widens(inst):
         return 0  # no reason to let 32 bits cross in place of 16
-    return info.COST.get(inst.op, info.DEFAULT_COST)
+    return info.COST.get(scalars.worker(inst).op, info.DEFAULT_COST)
 
 
 def widths_of(link: Link) -> frozenset[int]:
@@ -183,7 +183,7 @@ class Cloner:
         if self.free(inst):
             return self.part(self.whole(inst), inst.type, number)
         flags = self.effects.flags(inst)
-        if self.complete(inst) and (self.own(inst) or not scalars.splits(inst, flags)):
+        if self.at_once(inst) and (self.own(inst) or not scalars.splits(inst, flags)):
             return self.part(self.result(inst), inst.type, number)
         by_lane = scalars.lanewise(inst, flags)
         parts = [[self.lane(p) for p in group] for group in scalars.made_of(inst, number, by_lane)]
@@ -194,6 +194,10 @@ class Cloner:
     def operation(self, inst: Inst, op: int, type: Inst, args: list[Inst]) -> Inst:
         if inst.op == ops.OpExtInst:
             args = [glsl_import(self.transfer.target), *args]
+        worker = scalars.worker(inst)
+        if worker is not inst:
+            pair = types.make(self.transfer.target, ops.OpTypeStruct, None, [type, type], ())
+            return self.emit(op, type, [self.emit(worker.op, pair, args, ())], inst.imm[:1])
         return self.emit(op, type, args, inst.imm)
 
     def part(self, whole: Inst, type: Inst, number: int) -> Inst:
@@ -219,12 +223,16 @@ class Cloner:
             made = self.construct(inst.type, [self.lane(p) for p in places])
         elif source is not inst:
             made = self.whole(source)
-        elif places[0] in self.known or not self.complete(inst):
+        elif places[0] in self.known or not self.at_once(inst):
             made = self.construct(inst.type, [self.lane(p) for p in places])
         else:
             made = self.result(inst)
         self.aggregates[inst] = made
         return made
+
+    def at_once(self, inst: Inst) -> bool:
+        """Whether one instruction may make all lanes. A member of a pair is made lane by lane."""
+        return scalars.worker(inst) is inst and self.complete(inst)
 
     def own(self, inst: Inst) -> bool:
         """Whether no lane of a value is a copy of another lane."""

@@ -171,6 +171,8 @@ class ConsumerGraph:
     def need(self, inst: Inst) -> None:
         """What an instruction uses, the consumer must have."""
         for arg in inst.args:
+            if arg.op in scalars.PAIRS and arg in self.table:
+                self.need(arg)
             for entry in self.table.get(arg, ()):
                 if isinstance(entry, Use):
                     self.sink(entry.node)
@@ -186,20 +188,23 @@ class ConsumerGraph:
         if inst in self.settled and inst.op not in scalars.MOVES and self.stays(inst):
             self.spoil(inst)
             return
-        size = scalars.count(inst.type)
         table = self.table
-        used = [e for a in inst.args if a in table for e in table[a] if e is not None]
+        if inst.op in scalars.PAIRS:
+            table[inst] = []  # its members are looked at
+            return
+        size, worker = scalars.count(inst.type), scalars.worker(inst)
+        used = [e for a in worker.args if a in table for e in table[a] if e is not None]
         if not used or not size:
             self.spoil(inst)
             return
-        if inst.op in scalars.MOVES:
+        if inst.op in scalars.MOVES and worker is inst:
             moved = scalars.moved(inst)
             if moved is not None:
                 entries = [self.entry(lane) for lane in moved]
                 if any(entries):
                     self.table[inst] = entries
                 return
-        flags = self.effects.flags(inst)
+        flags = self.effects.flags(worker)
         if not flags & info.SPECULATABLE:
             self.spoil(inst)
             return
@@ -266,7 +271,7 @@ class ConsumerGraph:
         if self.exact and not algebra.bit_exact(inst):
             return False
         try:
-            self.transfer.able(inst)
+            self.transfer.able(scalars.worker(inst))
         except Cannot as why:
             self.unable[inst] = str(why)
             return False
@@ -288,7 +293,7 @@ class ConsumerGraph:
             return None
         names = [id(e.node) if isinstance(e, Use) else self.name(e) for g in groups for e in g if e]
         lane = () if lanewise else (number,)
-        name = (inst.op, inst.imm, id(inst.type), tuple(names), *lane)
+        name = (scalars.worker(inst).op, inst.imm, id(inst.type), tuple(names), *lane)
         work = algebra.cost_of(inst)
         node = self.numbered.get(name)
         if node is None:
