@@ -110,12 +110,9 @@ def _check(options: Options) -> None:
     if options.target_env is not None and options.target_env not in validate.ENVIRONMENTS:
         there = ", ".join(validate.ENVIRONMENTS)
         raise Usage(f"there is no target environment {options.target_env}; there are {there}")
-    layout: Any = options.layout  # types are promises of who calls
-    if layout is not None:
-        if not isinstance(layout, dict):
-            raise TypeError(f"layout: expected a dict, as --layout reads it, not {layout!r}")
-        check_layout(layout)
-    given: dict[Any, Any] = options.spec
+    if options.layout is not None:
+        check_layout(options.layout)
+    given: dict[Any, Any] = options.spec  # types are promises of who calls
     for (stage, id), value in given.items():
         if not isinstance(value, (str, bytes)):
             what = f"{value!r} is neither text nor bytes"

@@ -137,6 +137,9 @@ def _check_types(options: Options) -> None:
     """Types are promises of who calls: say which one is not kept."""
     for name in _SWITCHES:
         _expect(isinstance(getattr(options, name), bool), options, name, "True or False")
+    layout: object = options.layout
+    if layout is not None:
+        _expect(isinstance(layout, dict), options, "layout", "a dict, as --layout reads it")
     _expect(isinstance(options.cost_limit, int), options, "cost_limit", "a number")
     expect: object = options.expect
     two = isinstance(expect, (tuple, list)) and [type(n) for n in expect] == [int, int]
