@@ -12,6 +12,7 @@ from tests.support.chain_text import frag, vert
 from tests.support.closeness import assert_close
 from tests.support.component_chains import BORDERS, CASES, Case, chain
 from tests.support.halves import build, link
+from tests.support.samples import assemble
 
 MOTION = frozenset(("backward", "forward", "weighted"))
 EVERYWHERE = 5  # so many cases are tried at every border, each of the others at three
@@ -59,6 +60,8 @@ WORDS = {  # what a fragment shader computes of two flat words, of which one res
     "borrow": "uint c, l; c = usubBorrow(d.x, d.y, l); l *= 77u;",
     "both words": "uint h, l; umulExtended(d.x, d.y, h, l); l ^= h;",
     "lane of vectors": "uvec2 h, m; umulExtended(d, d.yx + 3u, h, m); uint l = h.y;",
+    "carry beside high word": "uint c, h, m, l = uaddCarry(d.x, d.y, c);"
+    " umulExtended(d.x, d.y, h, m); l = h * 3u ^ c;",
     "with a uniform": "uint h, l; umulExtended(d.x ^ d.y, pc.n, l, h);",
 }
 PUSH = "layout(push_constant) uniform Push { uint n; } pc;"
@@ -87,3 +90,78 @@ def test_results_of_two_words_move(name: str) -> None:
         difference = compare(before, draw(new, scene))
         assert not difference, str(difference)
         assert link(new, exact=exact).passed_through == "nothing to gain"
+
+
+AS_A_WHOLE = """
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint Fragment %main "main" %d %at %o
+OpExecutionMode %main OriginUpperLeft
+OpDecorate %d Location 1
+OpDecorate %d Flat
+OpDecorate %at BuiltIn FragCoord
+OpDecorate %o Location 0
+%void = OpTypeVoid
+%f = OpTypeFunction %void
+%bool = OpTypeBool
+%float = OpTypeFloat 32
+%v4 = OpTypeVector %float 4
+%uint = OpTypeInt 32 0
+%v2 = OpTypeVector %uint 2
+%pair = OpTypeStruct %uint %uint
+%in_v2 = OpTypePointer Input %v2
+%in_v4 = OpTypePointer Input %v4
+%out_v4 = OpTypePointer Output %v4
+%d = OpVariable %in_v2 Input
+%at = OpVariable %in_v4 Input
+%o = OpVariable %out_v4 Output
+%20 = OpConstant %float 20
+%byte = OpConstant %uint 255
+%part = OpConstant %float 0.00390625
+%main = OpFunction %void None %f
+%entry = OpLabel
+%both = OpLoad %v2 %d
+%x = OpCompositeExtract %uint %both 0
+%y = OpCompositeExtract %uint %both 1
+%product = OpUMulExtended %pair %x %y
+%high = OpCompositeExtract %uint %product 1
+%place = OpLoad %v4 %at
+%column = OpCompositeExtract %float %place 0
+%number = OpConvertFToU %uint %column
+%left = OpFOrdLessThan %bool %column %20
+OpSelectionMerge %merge None
+OpBranchConditional %left %then %merge
+%then = OpLabel
+%sum = OpIAddCarry %pair %number %number
+OpBranch %merge
+%merge = OpLabel
+%chosen = OpPhi %pair %product %entry %sum %then
+%low = OpCompositeExtract %uint %chosen 0
+%mixed = OpBitwiseXor %uint %high %low
+%small = OpBitwiseAnd %uint %mixed %byte
+%real = OpConvertUToF %float %small
+%shade = OpFMul %float %real %part
+%color = OpCompositeConstruct %v4 %shade %shade %shade %shade
+OpStore %o %color
+OpReturn
+OpFunctionEnd
+"""
+
+
+def test_two_words_that_are_needed_as_a_whole_keep_their_operands() -> None:
+    """A phi takes both, so the operands cross whether one of them would move or not."""
+    (before,) = build(
+        (
+            vert(
+                "layout(location = 1) flat out uvec2 d;",
+                "d = floatBitsToUint(a.xy) * 77777777u + uvec2(k.xy);",
+            ),
+        ),
+        "vulkan1.1",
+    )
+    codes = [before, assemble(AS_A_WHOLE)]
+    scene, picture = draw_covering(codes)
+    assert picture.is_good(), "the original proves nothing"
+    linked = link(codes, exact=True)
+    difference = compare(picture, draw([s.data for s in linked.stages], scene))
+    assert not difference, str(difference)

@@ -150,8 +150,8 @@ def _pack(link: Link, convergent: frozenset[int], limit: int) -> bool:
             flags.setdefault(group, []).append(Field(key, stored, bits))
         elif slot.width == 16:  # both may compute with them (``Lowering.why_whole``)
             halves.setdefault((*group, slot.type.op), []).append(Half(key, stored))
+    loads = link.loads
     for mine in flags.values():
-        loads = link.loads
         mine.sort(key=lambda part: (part.bits, part.cost * len(loads[part.key])))
         words = _fewest(link, mine, WORD, convergent, limit)
         for word in words:
