@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
     Taken = tuple[tuple[int, int, int], ...]  # Location, Index, components (bit n: RGBA[n])
+    Attribute = tuple[int, int, int]  # Location, components, bits: see PipelineState
 
 VERSION: Final = 1
 _KEYS: Final = (
@@ -76,7 +77,8 @@ class PipelineState:
     polygons      0: filled, 1: lines, 2: points
     topology      what the input assembly makes: "points", "lines", "triangles", "patches"
     viewports     how many
-    attributes    vertex attributes, as (Location, components of its format)
+    attributes    vertex attributes, as (Location, components of its format, bits that an unsigned
+                  integer of it needs at most, 0: unknown, or 32)
     patch_points  control points of an input patch
     """
 
@@ -95,7 +97,7 @@ class PipelineState:
         polygons: int | None = None,
         topology: str = "",
         viewports: int | None = None,
-        attributes: tuple[tuple[int, int], ...] = (),
+        attributes: tuple[Attribute, ...] = (),
         patch_points: int | None = None,
     ) -> None:
         self.outputs = outputs
@@ -152,15 +154,16 @@ def common(given: Sequence[object]) -> PipelineState | None:
     for state in states:
         for location, index, mask in state.outputs or ():
             outputs[location, index] = outputs.get((location, index), 0) | mask
-    formats_of = [dict(state.attributes) for state in states]
-    attributes: list[tuple[int, int]] = []
+    formats_of = [{location: rest for location, *rest in s.attributes} for s in states]
+    attributes: list[Attribute] = []
     for location in formats_of[0]:
-        masks = [of[location] for of in formats_of if location in of]
-        if len(masks) == len(states):
+        formats_there = [of[location] for of in formats_of if location in of]
+        if len(formats_there) == len(states):
             mask = 0
-            for one in masks:
-                mask |= one
-            attributes.append((location, mask))
+            for components, _ in formats_there:
+                mask |= components
+            bits = [bits for _, bits in formats_there]
+            attributes.append((location, mask, max(bits) if all(bits) else 0))
     known = all(state.outputs is not None for state in states)
     return PipelineState(
         outputs=tuple([(*key, outputs[key]) for key in sorted(outputs)]) if known else None,
@@ -338,6 +341,14 @@ def components_of(format: int | str) -> int:
     return formats.ALL if known is None else known.components
 
 
+def unsigned_bits(format: object) -> int:
+    """The bits that a component of an unsigned integer format needs at most; 0: it may need all 32,
+    or is none."""
+    known = formats.find(format)
+    small = known is not None and known.type == "UINT" and known.bits < 32
+    return known.bits if known is not None and small else 0
+
+
 def _write_mask(one: dict[str, object], where: str) -> int:
     given = one.get("colorWriteMask")
     if given is None:
@@ -352,18 +363,20 @@ def _write_mask(one: dict[str, object], where: str) -> int:
 # -- vertex input ----------------------------------------------------------------------------------
 
 
-def _attributes(top: dict[str, object]) -> tuple[tuple[int, int], ...]:
-    components: dict[int, int] = {}
+def _attributes(top: dict[str, object]) -> tuple[Attribute, ...]:
+    attributes: dict[int, Attribute] = {}
     for at, entry in enumerate(list_of(top.get("vertexAttributes", []), "vertexAttributes")):
         where = f"vertexAttributes[{at}]"
         one = object_of(entry, where, ("location", "format"))
         location = _number(one, "location", where, 0)
         if location is None:
             raise Usage(f"{where}: location is missing")
-        if location in components:
+        if location in attributes:
             raise Usage(f"{where}: location {location} stands there twice")
-        components[location] = _format(one, where)
-    return tuple(sorted(components.items()))
+        given = one.get("format")
+        components = _format(one, where)
+        attributes[location] = location, components, unsigned_bits(given)
+    return tuple([attributes[location] for location in sorted(attributes)])
 
 
 # -- values ----------------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterable
     from typing import Final
 
+    from spvlink.state import Attribute
+
     Place = tuple[int, int]  # Location, Index
 
 _GROUPS: Final = frozenset((ops.OpGroupDecorate, ops.OpGroupMemberDecorate))
@@ -219,12 +221,12 @@ def _outputs(
     return tuple([(*place, left[place]) for place in sorted(left) if left[place]])
 
 
-def _attributes(state: PipelineState, verts: list[DeclaredUse]) -> tuple[tuple[int, int], ...]:
-    attributes: list[tuple[int, int]] = []
-    for location, mask in state.attributes:
+def _attributes(state: PipelineState, verts: list[DeclaredUse]) -> tuple[Attribute, ...]:
+    attributes: list[Attribute] = []
+    for location, mask, bits in state.attributes:
         declared = 0
         for module in verts:
             declared |= module.inputs.get((location, 0), 0)
-        if declared & ~mask:
-            attributes.append((location, mask & declared))
+        if declared & ~mask or (declared and bits):
+            attributes.append((location, mask & declared, bits))
     return tuple(attributes)

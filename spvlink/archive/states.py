@@ -18,11 +18,14 @@ from spvlink.state import (
     outputs_of,
     taken_of,
     topology_class,
+    unsigned_bits,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
+
+    from spvlink.state import Attribute
 
 # VkDynamicState
 _CULL_MODE: Final = 1000267000
@@ -200,14 +203,15 @@ def _taken(one: Object | None, components: int, changing: set[int]) -> tuple[int
     return taken_of(taken, None if blends is None else blends != 0, factors, operations)
 
 
-def _attributes(recorded: Object) -> tuple[tuple[int, int], ...]:
-    """(Location, components of its format) of the vertex attributes."""
+def _attributes(recorded: Object) -> tuple[Attribute, ...]:
+    """The vertex attributes in the order of Locations."""
     fetched = _part(recorded, "vertexInputState")
-    components: dict[int, int] = {}
+    attributes: dict[int, Attribute] = {}
     for item in as_list(fetched.get("attributes", []), "attributes") if fetched else ():
         one = as_object(item, "attributes")
         location = number(one, "location")
-        if location in components:
+        if location in attributes:
             return ()
-        components[location] = components_of(number(one, "format"))
-    return tuple(sorted(components.items()))
+        format = number(one, "format")
+        attributes[location] = location, components_of(format), unsigned_bits(format)
+    return tuple([attributes[location] for location in sorted(attributes)])

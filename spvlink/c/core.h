@@ -114,7 +114,9 @@ void run_write(const struct run *from); /* into the file of this process */
 #define MOST_PLACES 64
 #define STATE_UNKNOWN 0xffffffffu
 
-struct place { /* `mask`: components, bit n for RGBA[n] */
+/* `mask`: components, bit n for RGBA[n]; `index`: of a colour output; of an attribute: the bits that an
+ * unsigned integer of its format needs, 0: unknown, or 32 */
+struct place {
     uint32_t location, index, mask;
 };
 struct places {

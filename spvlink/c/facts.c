@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define FORMAT 5
+#define FORMAT 6
 #define REQUEST 0x524c5053u /* "SPLR" */
 
 /* -- chains --------------------------------------------------------------------------------------- */

@@ -33,6 +33,17 @@ uint32_t format_components(uint32_t format) {
     return ALL;
 }
 
+/* The bits that a component of an unsigned integer format needs at most; 0: all 32, or it is none. */
+static uint32_t unsigned_bits(uint32_t format) {
+    static const unsigned char NUMBERS[][2] = {
+        {13, 8},  {20, 8},  {27, 8},  {34, 8},  {41, 8},  {48, 8},  {55, 8},
+        {62, 10}, {68, 10}, {74, 16}, {81, 16}, {88, 16}, {95, 16}};
+    for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++)
+        if (format == NUMBERS[i][0])
+            return NUMBERS[i][1];
+    return 0;
+}
+
 uint32_t topology_class(uint32_t topology) {
     static const unsigned char CLASSES[] = {
         POINTS, LINES, LINES, TRIANGLES, TRIANGLES, TRIANGLES, LINES, LINES, TRIANGLES, TRIANGLES,
@@ -124,7 +135,7 @@ bool state_attribute(struct state *state, uint32_t location, uint32_t format) {
             return false;
     for (uint32_t i = all->count++; i > at; i--)
         all->at[i] = all->at[i - 1];
-    all->at[at] = (struct place){location, 0, format_components(format)};
+    all->at[at] = (struct place){location, unsigned_bits(format), format_components(format)};
     return true;
 }
 
@@ -164,7 +175,7 @@ static void use_attributes(const struct state *state, const struct declared *con
         for (uint32_t m = 0; m < count; m++)
             if (found[m]->stages & VERT)
                 declared |= mask_at(&found[m]->inputs, one.location, 0);
-        if ((declared & ~one.mask) == 0)
+        if ((declared & ~one.mask) == 0 && (declared == 0 || one.index == 0))
             continue;
         one.mask &= declared;
         used->attributes.at[used->attributes.count++] = one;
@@ -225,7 +236,7 @@ void state_used(const struct state *state, const struct declared *const *found, 
 
 /* discards, one sample, view mask, culled, polygons, topology, viewports, control points; count of
  * outputs (STATE_UNKNOWN: not known), then (Location, Index, components) each; count of attributes,
- * then (Location, components) each */
+ * then (Location, components, bits) each */
 void state_put(struct bytes *facts, const struct state *state) {
     uint32_t first[] = {state->discards, state->one_sample, state->view_mask, state->culled,
                         state->polygons, state->topology, state->viewports, state->patch_points};
@@ -237,5 +248,6 @@ void state_put(struct bytes *facts, const struct state *state) {
     for (uint32_t i = 0; i < state->attributes.count; i++) {
         put_u32(facts, state->attributes.at[i].location);
         put_u32(facts, state->attributes.at[i].mask);
+        put_u32(facts, state->attributes.at[i].index);
     }
 }

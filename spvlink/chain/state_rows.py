@@ -154,6 +154,12 @@ def state_attributes(at: StateContext) -> None:
     state_attributes.state_attributes(at.stage.module, at.state.attributes)
 
 
+def state_ranges(at: StateContext) -> None:
+    from spvlink.passes.lowering import state_ranges
+
+    state_ranges.state_ranges(at.stage.module, at.state.attributes)
+
+
 def _is_last(chain: Chain, stage: Stage) -> bool:
     """Whether fixed functions alone stand between a stage and the fragment shader, and there is
     one, or the pipeline ends here. In a set others may follow where a pipeline has no more."""
@@ -236,6 +242,13 @@ STATE: Final = (
         "any time", ("vert",),
         when=lambda state: state.attributes,
     ),
+    StatePass(
+        "state.ranges", state_ranges, "Bound integer attributes",
+        "before narrow packs what needs few bits", ("vert",),
+        when=lambda state: any(bits for _, _, bits in state.attributes),
+    ),
 )  # fmt: skip
 # Those that ask nothing of other stages.
-ALONE: Final[frozenset[str]] = frozenset(("state.attachments", "state.samples", "state.attributes"))
+ALONE: Final[frozenset[str]] = frozenset(
+    ("state.attachments", "state.samples", "state.attributes", "state.ranges")
+)

@@ -47,7 +47,7 @@ def _given(options: Options) -> list[int]:
         return []
     from spvlink import state  # seldom: see chain/table
 
-    return [location for location, _ in state.state_of(options.state).attributes]
+    return [location for location, _, _ in state.state_of(options.state).attributes]
 
 
 def _unread(source: Source, data: bytes, options: Options) -> list[Remark]:

@@ -219,6 +219,7 @@ class Module(Known):
     __slots__ = (
         "annotated",
         "annotations",
+        "attribute_bits",
         "borrowed_capabilities",
         "bound",
         "by_op",
@@ -269,6 +270,8 @@ class Module(Known):
         self.rare: set[int] = set(RARE)  # those of RARE that may be in it
         # the debug information that was taken out of the functions (``ir.debug.noted``)
         self.debug: object | None = None
+        # what ``state_ranges`` was told: the bits that lanes of attributes need
+        self.attribute_bits: dict[tuple[Inst, int], int] = {}
         self.opaque = ""  # what in it cannot be told apart into ids and other words
         self.borrowed_capabilities: frozenset[int] = (
             frozenset()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
     from typing import Final
 
-FORMAT: Final = 5
+FORMAT: Final = 6
 REQUEST: Final = 0x524C5053
 MAGIC: Final = b"SPVLINK1"
 LIMIT: Final = 64 << 20  # bytes of a request or an answer
@@ -251,10 +251,10 @@ def _read_state(reader: _RequestReader) -> PipelineState:
         for _ in range(count):
             location, index, mask = reader.words(3)
             outputs.append((location, index, mask))
-    attributes: list[tuple[int, int]] = []
-    for _ in range(reader.count(8)):
-        location, mask = reader.words(2)
-        attributes.append((location, mask))
+    attributes: list[tuple[int, int, int]] = []
+    for _ in range(reader.count(12)):
+        location, mask, bits = reader.words(3)
+        attributes.append((location, mask, bits))
     return PipelineState(
         outputs=tuple(outputs) if outputs is not None else None,
         discards=True if discards else None,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import Chain
 from spvlink.chain.state_rows import STATE, StateContext
-from spvlink.ir.core import Module
+from spvlink.ir.core import Module, text_of_name
 from spvlink.link.border.stage import Stage
 from spvlink.options import Options
 from spvlink.passes.lowering import state_attachments as attachments
@@ -39,6 +39,15 @@ def state_viewport(*modules: Module, options: Options) -> list[str]:
 
 def state_attributes(*modules: Module, options: Options) -> list[str]:
     return _row("state.attributes", modules, options)
+
+
+def state_ranges(*modules: Module, options: Options) -> list[str]:
+    told = _row("state.ranges", modules, options)
+    for module in modules:
+        for (variable, lane), bits in module.attribute_bits.items():
+            (name,) = [n for target, n in module.names if target is variable]
+            told.append(f"{text_of_name(name)}[{lane}]: {bits} bits")
+    return told
 
 
 def attachments_there_and_back(module: Module, options: Options) -> list[str]:

@@ -19,13 +19,14 @@ from spvlink.state import (
     outputs_of,
     taken_of,
     topology_class,
+    unsigned_bits,
 )
 from spvlink.state_use import DeclaredUse, used
 from tests.support import chains
 
 ROOT = Path(__file__).resolve().parents[2]
 UNKNOWN = 0xFFFFFFFF
-FORMATS = [0, 37, 44, 97, 103, 109, 126, 16, 76, 100, 1000470001, 1000340000, 999]
+FORMATS = [0, 37, 44, 41, 74, 97, 103, 109, 126, 16, 76, 100, 1000470001, 1000340000, 999]
 Numbers = list[int]
 
 
@@ -122,7 +123,9 @@ def a_state(chance: random.Random) -> tuple[PipelineState, Numbers]:
         polygons=polygons,
         topology=topology_class(topology),
         viewports=viewports,
-        attributes=tuple(sorted((at, components_of(f)) for at, f in formats.items())),
+        attributes=tuple(
+            sorted((at, components_of(f), unsigned_bits(f)) for at, f in formats.items())
+        ),
         patch_points=points,
     )
     return state, line
@@ -169,7 +172,7 @@ def test_formats_have_the_same_components(
     lines = [[*nothing, UNKNOWN, 1, 3, format, 1, 0] for format in formats]
     broken = bytes(40)  # of a module that is not clear all of the state counts
     for format, words in zip(formats, ask([broken], lines), strict=True):
-        assert words[-2:] == [3, components_of(format)], format
+        assert words[-3:] == [3, components_of(format), unsigned_bits(format)], format
 
 
 def test_what_makes_no_sense_asks_for_everything(

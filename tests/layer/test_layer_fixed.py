@@ -39,7 +39,7 @@ def facts(**more: object) -> PipelineState:
     """Those of the case "plain" with others in their place."""
     plain: dict[str, object] = {
         "outputs": FIRST, "one_sample": True, "view_mask": 0, "culled": 2, "polygons": 0,
-        "topology": "triangles", "viewports": 1, "attributes": ((0, 3), (1, 7)),
+        "topology": "triangles", "viewports": 1, "attributes": ((0, 3, 0), (1, 7, 0)),
     }  # fmt: skip
     return PipelineState(**{**plain, **more})  # type: ignore[arg-type]
 

@@ -147,7 +147,7 @@ def test_the_rest() -> None:
     )  # fmt: skip
     assert (state.culled, state.polygons, state.topology) == (2, 1, "lines")
     assert (state.viewports, state.view_mask, state.patch_points) == (1, 0, 3)
-    assert state.attributes == ((0, 15), (2, RED | GREEN))
+    assert state.attributes == ((0, 15, 0), (2, RED | GREEN, 8))
     assert read({"version": 1, "topology": 10}).topology == "patches"
     assert state_of(state) is state and pickle.loads(pickle.dumps(state)) == state
     assert len({state, read({"version": 1})}) == 2

@@ -30,13 +30,13 @@ def test_facts_of_a_recorded_pipeline() -> None:
     state = read()
     assert state.outputs == ((0, 0, 7),)
     assert (state.culled, state.polygons, state.topology, state.viewports) == (2, 0, "triangles", 1)
-    assert state.one_sample and state.attributes == ((1, 3),)
+    assert state.one_sample and state.attributes == ((1, 3, 0),)
 
 
 def test_behind_a_discard_nothing_counts() -> None:
     state = read(discards=True, multisampleState={"rasterizationSamples": "x"})
     assert state.discards and state.outputs is None and state.viewports is None
-    assert not state.one_sample and state.attributes == ((1, 3),)
+    assert not state.one_sample and state.attributes == ((1, 3, 0),)
     assert read().discards is None
 
 
@@ -57,7 +57,7 @@ def test_only_what_modules_ask_for_counts() -> None:
     )
     found = [DeclaredUse(compile_glsl(source, stage)) for stage, source in (vertex, plain)]
     state = used(read(), found)
-    assert state == PipelineState(attributes=((1, 3),))
+    assert state == PipelineState(attributes=((1, 3, 0),))
     two = text("frag", "layout(location = 0) in vec4 v;\nlayout(location = 0) out vec4 o;",
                "o = gl_FrontFacing ? v : v.wzyx;")  # fmt: skip
     found[1] = DeclaredUse(compile_glsl(two[1], two[0]))
@@ -71,3 +71,15 @@ def test_a_set_has_what_all_have() -> None:
     both = common([one, two])
     assert both is not None and both.outputs == ((0, 0, 15),) and both.culled is None
     assert common([one, None]) is None
+    formats = ((1, 3, 8), (2, 3, 0), (3, 1, 8)), ((1, 7, 16), (2, 3, 8))
+    several = common([PipelineState(attributes=one) for one in formats])
+    assert several is not None and several.attributes == ((1, 7, 16), (2, 3, 0))
+
+
+def test_an_integer_format_is_asked_for_where_it_is_read() -> None:
+    source = "layout(location = 1) in uvec2 k;\nlayout(location = 0) flat out uvec2 v;"
+    vertex = DeclaredUse(compile_glsl(text("vert", source, "v = k;")[1], "vert"))
+    attributes = ((0, 15, 8), (1, 15, 8), (2, 15, 16))
+    state = used(PipelineState(attributes=attributes), [vertex])
+    assert state.attributes == ((1, 3, 8),)
+    assert not used(PipelineState(attributes=((1, 15, 0),)), [vertex])

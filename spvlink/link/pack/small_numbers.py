@@ -1,6 +1,7 @@
 """Find the number of bits that an unsigned value needs.
 
     x & 0xffffu: 16    x >> 24: 8    x % 5u: 3    b ? 9u : 2u: 4    uint(u16): 16    f: 32
+    an attribute of R8_UINT: 8
 
 Only values that are not negative count: all bits above are zero.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 from spvlink.facts.effects import Effects
 from spvlink.grammar import glsl, ops
 from spvlink.ir import types
-from spvlink.ir.core import Inst, Module
+from spvlink.ir.core import IS_CHAIN, Inst, Module
 from spvlink.link.border.values import Scalar
 from spvlink.link.shape.array_side import lanes_of
 
@@ -61,6 +62,10 @@ class _Look:
         if op == ops.OpCompositeConstruct and lane >= 0:
             part, path = lanes_of(inst)[lane]
             return self.at((part, path[0] if path else -1), around)
+        if op == ops.OpVectorShuffle and lane >= 0:
+            size, index = types.lanes_of(inst.args[0].type), inst.imm[lane]
+            first = index < size
+            return self.at((inst.args[not first], index if first else index - size), around)
         if op == ops.OpSelect or op == ops.OpPhi:
             ways = inst.args[1:] if op == ops.OpSelect else inst.args[::2]
             return max(self.at((way, lane), around | {scalar}) for way in ways)
@@ -74,7 +79,16 @@ class _Look:
             return max(self.behind(arg, lane) for arg in inst.args)
         if op in _SHIFTS:
             return self.shifted(inst, lane)
+        if op == ops.OpLoad:
+            return self.loaded(inst.args[0], lane)
         return self.bounded(inst, lane)
+
+    def loaded(self, pointer: Inst, lane: int) -> int:
+        """What the pipeline's state says of a vertex attribute."""
+        if lane < 0 and IS_CHAIN[pointer.op] and len(pointer.args) == 2:
+            index = types.index_of(pointer.args[1])
+            pointer, lane = pointer.args[0], -1 if index is None else index
+        return self.module.attribute_bits.get((pointer, lane), _ANYTHING)
 
     def bounded(self, inst: Inst, lane: int) -> int:
         """What cannot be more than a constant."""

@@ -12,5 +12,6 @@ promote_repeated_reads    reuse the first read-back of an output
 promote_vertex_copies     read local copies of inputs from the inputs
 state_attachments         drop colours that no attachment takes
 state_attributes          fill vertex attributes that the format lacks
+state_ranges              note how many bits integer attributes need
 state_rasterizer_discard  empty a fragment shader that never runs
 """

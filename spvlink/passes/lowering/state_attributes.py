@@ -26,13 +26,15 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
     from typing import Final
 
+    Attribute = tuple[int, int, int]  # as in PipelineState
+
 _ALPHA: Final = 3
 _ONE: Final = {16: 0x3C00, 32: 0x3F800000}
 
 
-def state_attributes(module: Module, formats: Sequence[tuple[int, int]]) -> None:
-    """Make constants of what is filled. ``formats``: Location, components that there are."""
-    known = _known(module, dict(formats))
+def state_attributes(module: Module, formats: Sequence[Attribute]) -> None:
+    """Make constants of what is filled."""
+    known = _known(module, {location: components for location, components, _ in formats})
     for function in module.functions if known else ():
         for block in function.blocks:
             insts: list[Inst] = []

@@ -1,0 +1,87 @@
+"""Integers that a vertex format keeps small: packed, drawn, left alone where they may be large."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from vulkan import VK_FORMAT_A2B10G10R10_UINT_PACK32, VK_FORMAT_R8G8B8A8_UINT, VK_FORMAT_R16G16_UINT
+
+from spvlink.draw.scene import Scene
+from tests.support.chain_text import text
+from tests.support.state_draw import Settings, compiled, linked_with, same, state
+
+BYTES = "R8G8B8A8_UINT"
+INPUTS = "layout(location = 0) in vec3 position;\nlayout(location = 1) in {};\n"
+CROSSING = "layout(location = 0) flat {0} {1} vK;\nlayout(location = 1) flat {0} vec3 vA;\n"
+# Nothing of it can be computed per vertex.
+SHOWN = """uint n = uint(gl_FragCoord.x) & 3u;
+vec3 s = sin(vA * gl_FragCoord.x) * 0.25;
+o0 = vec4(fract(float({}) / 67.0 + s.x), fract(s.y), s.z + 0.5, 1.0);"""
+
+
+def pipeline(attribute: str, stored: str, lanes: int = 2) -> list[bytes]:
+    """``stored``, a vector of so many numbers, crosses with three floats. ``attribute``: its
+    declaration."""
+    type = f"uvec{lanes}"
+    read = " + ".join([f"(vK.{'xyz'[n]} >> (n ^ {n}u)) * {n + 1}u" for n in range(lanes)])
+    main = f"gl_Position = vec4(position, 1.0); vK = {stored}; vA = position;"
+    reads = CROSSING.format("in", type) + "layout(location = 0) out vec4 o0;\n"
+    return compiled(
+        text("vert", INPUTS.format(attribute) + CROSSING.format("out", type), main),
+        text("frag", reads, SHOWN.format(read)),
+    )
+
+
+def locations(codes: list[bytes], format: str | None, location: int = 1) -> int:
+    """Left with an attribute of this format."""
+    attributes = [{"location": location, "format": format}]
+    facts = state(vertexAttributes=attributes if format else [])
+    return linked_with(codes, facts, exact=True).interfaces[0].locations[1]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "stored", "lanes", "format", "number"),
+    [
+        ("uvec4 k", "k.xyz", 3, BYTES, VK_FORMAT_R8G8B8A8_UINT),
+        ("uvec4 k", "k.zy ^ k.xx", 2, BYTES, VK_FORMAT_R8G8B8A8_UINT),
+        ("uvec2 k", "k", 2, "R16G16_UINT", VK_FORMAT_R16G16_UINT),
+        ("uvec3 k", "k", 3, "A2B10G10R10_UINT_PACK32", VK_FORMAT_A2B10G10R10_UINT_PACK32),
+    ],
+)
+def test_small_numbers_share_a_word(
+    attribute: str, stored: str, lanes: int, format: str, number: int
+) -> None:
+    codes = pipeline(attribute, stored, lanes)
+    assert locations(codes, None) == 2
+    assert locations(codes, format) == 1
+
+    def small(scene: Scene) -> None:
+        data = np.random.default_rng(35).integers(0, 256, (scene.vertices, 4), dtype=np.uint8)
+        data[: scene.vertices // 3] = 255
+        scene.attributes[1] = number, data
+
+    facts = state(vertexAttributes=[{"location": 1, "format": format}])
+    same(codes, linked_with(codes, facts, exact=True), Settings(), change=small)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "stored", "format"),
+    [
+        ("uvec4 k", "k.zw", BYTES),  # robust reads may give the greatest integer as alpha
+        ("uvec4 k", "k.xw", BYTES),
+        ("uvec2 k", "k", "R32G32_UINT"),
+        ("uvec2 k", "k + 1u", "R16G16_UINT"),
+        ("ivec2 k", "uvec2(k)", "R16G16_SINT"),
+        ("ivec2 k", "uvec2(k)", "R16G16_UINT"),  # such a pipeline is not valid
+        ("vec2 k", "floatBitsToUint(k)", "R8G8_UNORM"),
+    ],
+)
+def test_what_may_be_large_stays(attribute: str, stored: str, format: str) -> None:
+    assert locations(pipeline(attribute, stored), format) == 2
+
+
+@pytest.mark.parametrize(("component", "left"), [(2, 1), (3, 2)])
+def test_alpha_by_itself(component: int, left: int) -> None:
+    second = f"layout(location = 2, component = {component}) in uint m"
+    codes = pipeline(f"vec4 unread;\nlayout(location = 2) in uint n;\n{second}", "uvec2(n, m)")
+    assert locations(codes, BYTES, 2) == left
