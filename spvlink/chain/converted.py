@@ -165,6 +165,9 @@ def sweep_converted(chain: Chain) -> None:
         met = {stage, *[b.producer for b in around], *[b.consumer for b in around]}
         if crossed.isdisjoint(met) and before.snapshot.fits(stage.module):
             chain.runner.run("if_conversion", stage, before.restore, stage)
+            for border, said in reports:
+                if stage in (border.producer, border.consumer):
+                    said.link.gather()  # the trial may have found fewer loads
     for border, said in reports:
         if border.producer not in crossed and border.consumer not in crossed:
             said.restore()

@@ -211,3 +211,22 @@ def test_restoring_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     body += "o = t + q.xxxx + q.yyyy;"
     link(built(body))
     assert len(seen) == 2 and seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("kept", [["vert"], []])
+def test_a_condition_that_only_the_trial_makes_dead(kept: list[str]) -> None:
+    """The selects of the trial choose between equal values, and it is taken back: the code reads
+    the condition again."""
+    declared = UNIFORMS + (
+        "layout(location = 0) out vec2 v; layout(location = 1) flat out ivec2 kind;\n"
+        "layout(location = 2) out vec4 unread;"
+    )
+    source = vertex(declared, "v = a.xy; kind = ivec2(gl_VertexIndex, 7); unread = b;")
+    read = f"""#version 450
+{UNIFORMS} layout(location = 0) in vec2 v; layout(location = 1) flat in ivec2 kind;
+layout(location = 0) out vec4 o;
+void main() {{ o = vec4(clamp(kind.x != int(pc.n) ? v.y : v.y, -1.0, 1.0)); }}"""
+    codes = [compile_glsl(source, "vert"), compile_glsl(read, "frag")]
+    linked = link(codes, exact=True, clean=True, keep_interface=kept)
+    assert linked.defect is None
+    shown(codes, linked)
