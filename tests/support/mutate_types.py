@@ -467,11 +467,11 @@ _MARKS = [
 
 
 def loose(code: bytes) -> list[str]:
-    """Arithmetic of a module that is not NoContraction."""
+    """Arithmetic of a module that rounds and is not NoContraction."""
     text = Text(code, NEWER)
     return [
         str(line) for line in Mutator(text, Random(0)).arithmetic()
-        if f"OpDecorate {line.result} NoContraction" not in text.preamble
+        if f"OpDecorate {line.result} NoContraction" not in text.preamble and line.op != "OpFNegate"
     ]  # fmt: skip
 
 
