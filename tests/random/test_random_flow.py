@@ -222,7 +222,7 @@ def check_folding(
     options = settings(seed, codes)
     linked = spvlink.link(list(codes), options)
     after = canonical(draw([stage.data for stage in linked.stages], scene))
-    if farthest(before, after) > FEW_ULP:
+    if farthest(before, after) > FEW_ULP and off(before, after):  # many ULPs near zero
         raise Failure(f"the pictures differ: {difference}")
     options.spec = {}
     wanted = before
