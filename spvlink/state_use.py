@@ -221,6 +221,15 @@ def _outputs(
     return tuple([(*place, left[place]) for place in sorted(left) if left[place]])
 
 
+def unread_attributes(state: PipelineState, modules: Iterable[DeclaredUse]) -> tuple[int, ...]:
+    """Locations of vertex attributes that no vertex shader has."""
+    verts = [module for module in modules if module.unread or "vert" in module.stages]
+    if not verts or any(module.unread for module in verts):
+        return ()
+    declared = {location for module in verts for location, _ in module.inputs}
+    return tuple([location for location, _, _ in state.attributes if location not in declared])
+
+
 def _attributes(state: PipelineState, verts: list[DeclaredUse]) -> tuple[Attribute, ...]:
     attributes: list[Attribute] = []
     for location, mask, bits in state.attributes:

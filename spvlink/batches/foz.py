@@ -90,7 +90,7 @@ class Archives:
         # No more of the state than a link depends on: pipelines are one job as often as can be.
         if any(shader.stage == "tesc" for shader in shaders):
             pipeline.patch_points = recorded.patch_points
-        pipeline.state = self.uses.used(recorded.state, shaders, self.module)
+        self.uses.take(pipeline, recorded.state, self.module)
         pipeline.target_env = recorded.target_env or ""
         return pipeline
 

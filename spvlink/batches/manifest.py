@@ -143,7 +143,7 @@ class Manifest:
         pipeline = BatchPipeline(id, shaders)
         pipeline.complete = one.get("complete") is True
         pipeline.layout = self._layout(one)
-        pipeline.state = self.uses.used(self._state(one), shaders, self.module)
+        self.uses.take(pipeline, self._state(one), self.module)
         return pipeline
 
     def _layout(self, one: dict[str, object]) -> Layout | None:

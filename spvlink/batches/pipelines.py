@@ -10,7 +10,7 @@ import json
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
-from spvlink.state_use import DeclaredUse, used
+from spvlink.state_use import DeclaredUse, unread_attributes, used
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -67,22 +67,23 @@ class DeclaredUses:
     def __init__(self) -> None:
         self._known: dict[str, DeclaredUse] = {}
 
-    def used(
-        self, state: PipelineState, shaders: Sequence[Shader], module: Callable[[str], bytes]
-    ) -> PipelineState | None:
-        """The part of a pipeline's state that its link depends on. ``module`` reads one by its
-        digest."""
+    def take(
+        self, pipeline: BatchPipeline, state: PipelineState, module: Callable[[str], bytes]
+    ) -> None:
+        """Give a pipeline the part of its state that its link depends on. ``module`` reads one by
+        its digest."""
         if not state:
-            return None
+            return
         uses = []
-        for shader in shaders:
+        for shader in pipeline.shaders:
             one = self._known.get(shader.module)
             if one is None:
                 if len(self._known) >= _REMEMBERED:
                     self._known.clear()
                 one = self._known[shader.module] = DeclaredUse(module(shader.module))
             uses.append(one)
-        return used(state, uses) or None
+        pipeline.state = used(state, uses) or None
+        pipeline.unread_attributes = unread_attributes(state, uses)
 
 
 class BatchPipeline:
@@ -90,12 +91,13 @@ class BatchPipeline:
 
     ``shaders``: those to be linked, in the source's order. ``complete``, ``patch_points``,
     ``spec_defaults`` and ``state`` as in ``Options``. ``target_env``: the lowest environment to
-    validate for, "" for that of the modules.
+    validate for, "" for that of the modules. ``unread_attributes``: Locations that the vertex input
+    gives and no shader has, for people.
     """
 
     __slots__ = (
         "complete", "id", "layout", "patch_points", "shaders", "spec_defaults", "state",
-        "target_env",
+        "target_env", "unread_attributes",
     )  # fmt: skip
 
     def __init__(self, id: str, shaders: list[Shader]) -> None:
@@ -107,6 +109,7 @@ class BatchPipeline:
         self.spec_defaults = False
         self.state: PipelineState | None = None
         self.target_env = ""
+        self.unread_attributes: tuple[int, ...] = ()
 
 
 class IneligiblePipeline:

@@ -6,7 +6,7 @@
      "unknown": [{"what": "VkSomethingNew, sType 1000999000, on stages", "pipelines": 12}],
      "warnings": [{"warning": "a.frag.spv: frag input ...", "pipelines": 1}],
      "pipelines": [{"id": "water", "job": 0, "kind": "linked", "reason": null, "stages": ["a.spv"],
-                    "components": [14, 9], "locations": [5, 3]}],
+                    "components": [14, 9], "locations": [5, 3], "unread_attributes": [7]}],
      "shared": [{"module": "a.vert.spv", "name": "vNormal", "slot": "5.xyz", "readers": 3,
                 "pipelines": 214, "line": "a.vert.spv: vNormal 5.xyz stays: read by ..."}],
      "kept": [{"module": "a.vert.spv", "by": "hud",
@@ -24,6 +24,7 @@ stays has them; "slots" in the totals, then: the Locations that all modules toge
 how many they would need at least, each alone. "bytes" are the sizes of archives, or of the modules
 of a manifest or folder; "pruned" is how many modules ``--prune`` left out. "verified", with
 ``--verify``, counts links: how many were proved equal, executed equal, not proved, or not equal.
+"unread_attributes" of a pipeline are the Locations that its vertex input gives and no shader has.
 """
 
 from __future__ import annotations
@@ -174,6 +175,7 @@ class BatchReport:
             "stages": [shader.label for shader in pipeline.shaders],
             "components": _pair(result.components, stays),
             "locations": _pair(result.locations, stays),
+            "unread_attributes": list(pipeline.unread_attributes),
         }
 
     def shared(self) -> Iterator[Entry]:

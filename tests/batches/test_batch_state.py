@@ -35,6 +35,20 @@ def test_state_of_a_manifest(tmp_path: Path) -> None:
     assert "no attachment takes it" in whys
 
 
+def test_attributes_that_no_shader_has_are_named(tmp_path: Path) -> None:
+    (line,) = lines_for(tmp_path, ("car_paint",))
+    there = [{"location": at, "format": "R32G32B32A32_SFLOAT"} for at in (0, 1, 13, 9)]
+    lines = [
+        {**line, "id": id, "state": {"version": 1, "vertexAttributes": attributes}}
+        for id, attributes in (("more", there), ("alike", there[:2]))
+    ]
+    manifest = write_lines(tmp_path / "all.jsonl", lines)
+    said = batch(manifest, "-o", tmp_path / "out", "--report", tmp_path / "r.json")
+    assert said.startswith("spvlink: 2 pipelines, 1 jobs"), said
+    more, alike = json.loads((tmp_path / "r.json").read_text())["pipelines"]
+    assert more["unread_attributes"] == [9, 13] and alike["unread_attributes"] == []
+
+
 def test_a_bad_state_is_an_error_that_names_its_place(tmp_path: Path) -> None:
     (line,) = lines_for(tmp_path, ("car_paint",))
     manifest = write_lines(tmp_path / "all.jsonl", [line | {"state": {**NONE, "cullMode": "UP"}}])

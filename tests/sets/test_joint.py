@@ -212,7 +212,7 @@ def test_a_fragment_library_loses_what_no_attachment_takes() -> None:
         for member, known in zip(members, outputs):
             member.options.state = PipelineState(outputs=known)
         producer = Member([Source(vertex(A))], Options(exact=True))
-        producer.options.state = PipelineState(attributes=((0, 15),))
+        producer.options.state = PipelineState(attributes=((0, 15, 0),))
         assert link_joint([producer], members) is not None
         for member, known in zip(members, outputs):
             stores = count(module_of(codes_of(member)[0]), ops.OpStore)

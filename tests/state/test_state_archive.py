@@ -5,7 +5,7 @@ from __future__ import annotations
 from spvlink.archive import states
 from spvlink.archive.layouts import Subpass
 from spvlink.state import PipelineState, common
-from spvlink.state_use import DeclaredUse, used
+from spvlink.state_use import DeclaredUse, unread_attributes, used
 from tests.support.chain_text import text, vert
 from tests.support.samples import compile_glsl
 
@@ -83,3 +83,6 @@ def test_an_integer_format_is_asked_for_where_it_is_read() -> None:
     state = used(PipelineState(attributes=attributes), [vertex])
     assert state.attributes == ((1, 3, 8),)
     assert not used(PipelineState(attributes=((1, 15, 0),)), [vertex])
+    assert unread_attributes(PipelineState(attributes=attributes), [vertex]) == (0, 2)
+    assert unread_attributes(PipelineState(attributes=attributes), [DeclaredUse(b"")]) == ()
+    assert unread_attributes(PipelineState(attributes=attributes), []) == ()
