@@ -65,7 +65,7 @@ class _Look:
         if op == ops.OpVectorShuffle and lane >= 0:
             size, index = types.lanes_of(inst.args[0].type), inst.imm[lane]
             first = index < size
-            return self.at((inst.args[not first], index if first else index - size), around)
+            return self.at((inst.args[0 if first else 1], index if first else index - size), around)
         if op == ops.OpSelect or op == ops.OpPhi:
             ways = inst.args[1:] if op == ops.OpSelect else inst.args[::2]
             return max(self.at((way, lane), around | {scalar}) for way in ways)
