@@ -16,6 +16,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
     from typing import Final
 
+    from spvlink.state import Attribute
+
 FORMAT: Final = 6
 REQUEST: Final = 0x524C5053
 MAGIC: Final = b"SPVLINK1"
@@ -251,7 +253,7 @@ def _read_state(reader: _RequestReader) -> PipelineState:
         for _ in range(count):
             location, index, mask = reader.words(3)
             outputs.append((location, index, mask))
-    attributes: list[tuple[int, int, int]] = []
+    attributes: list[Attribute] = []
     for _ in range(reader.count(12)):
         location, mask, bits = reader.words(3)
         attributes.append((location, mask, bits))

@@ -52,29 +52,38 @@ def state_attributes(module: Module, formats: Sequence[Attribute]) -> None:
         sweep(module, function)
 
 
-def _known(module: Module, formats: dict[int, int]) -> dict[Inst, int]:
-    """Attributes that are vectors or scalars -> the lanes that are filled."""
+def attributes_of(module: Module) -> list[tuple[Inst, int, int]]:
+    """The inputs of a vertex shader that have a Location, with it and their first Component."""
     assert module.entry is not None
     tables = Decorations.of(module)
-    lanes_of: dict[Inst, int] = {}
+    found: list[tuple[Inst, int, int]] = []
     for variable in module.entry.inst.args[1:]:
         if variable.op != ops.OpVariable or variable.imm[0] != enums.StorageClass_Input:
             continue
         location = tables.find(variable, enums.Decoration_Location)
-        mask = formats.get(location[0], 0) if location else 0
+        if location:
+            component = tables.find(variable, enums.Decoration_Component) or (0,)
+            found.append((variable, location[0], component[0]))
+    return found
+
+
+def _known(module: Module, formats: dict[int, int]) -> dict[Inst, int]:
+    """Attributes that are vectors or scalars -> the lanes that are filled."""
+    lanes_of: dict[Inst, int] = {}
+    for variable, location, component in attributes_of(module):
+        mask = formats.get(location, 0)
         if not mask & 1:  # nothing is known, or red is filled, of which the rule says nothing
             continue
-        scalar, size = _numbers(variable)
+        scalar, size = numbers_of(variable)
         if not types.is_plain_number(scalar) or scalar.imm[0] not in _ONE:
             continue
-        component = (tables.find(variable, enums.Decoration_Component) or (0,))[0]
         lanes = (~mask >> component) & ((1 << size) - 1)
         if lanes and types.may_be_constant(module, scalar):
             lanes_of[variable] = lanes
     return lanes_of
 
 
-def _numbers(variable: Inst) -> tuple[Inst, int]:
+def numbers_of(variable: Inst) -> tuple[Inst, int]:
     """The scalar type of a variable and how many there are, or another type."""
     assert variable.type is not None
     type = variable.type.args[0]
@@ -87,17 +96,17 @@ def _reads(inst: Inst, known: dict[Inst, int]) -> tuple[Inst | None, int]:
         return None, -1
     pointer = inst.args[0]
     if pointer in known:
-        return pointer, -1 if _numbers(pointer)[1] > 1 else 0
+        return pointer, -1 if numbers_of(pointer)[1] > 1 else 0
     if IS_CHAIN[pointer.op] and len(pointer.args) == 2 and pointer.args[0] in known:
         lane = types.index_of(pointer.args[1])
-        if lane is not None and 0 <= lane < _numbers(pointer.args[0])[1]:
+        if lane is not None and 0 <= lane < numbers_of(pointer.args[0])[1]:
             return pointer.args[0], lane
     return None, -1
 
 
 def _filling(module: Module, variable: Inst, lane: int) -> Inst:
     """The constant that stands in a lane without data."""
-    scalar, _ = _numbers(variable)
+    scalar, _ = numbers_of(variable)
     component = (Decorations.of(module).find(variable, enums.Decoration_Component) or (0,))[0]
     one = _ONE[scalar.imm[0]] if scalar.op == ops.OpTypeFloat else 1
     return types.constant(module, scalar, one if lane + component == _ALPHA else 0)

@@ -15,9 +15,9 @@ Cost. None.
 
 from __future__ import annotations
 
-from spvlink.facts.decorations import Decorations
-from spvlink.grammar import enums, ops
+from spvlink.grammar import ops
 from spvlink.ir.core import Module
+from spvlink.passes.lowering.state_attributes import attributes_of, numbers_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -33,22 +33,11 @@ _WORD: Final = 32
 
 def state_ranges(module: Module, formats: Sequence[Attribute]) -> None:
     """Tell the module of its attributes' formats."""
-    assert module.entry is not None
     known = {location: bits for location, _, bits in formats if bits}
-    tables = Decorations.of(module)
-    for variable in module.entry.inst.args[1:]:
-        if variable.op != ops.OpVariable or variable.imm[0] != enums.StorageClass_Input:
-            continue
-        location = tables.find(variable, enums.Decoration_Location)
-        if not location or location[0] not in known:
-            continue
-        assert variable.type is not None
-        type = variable.type.args[0]
-        first = (tables.find(variable, enums.Decoration_Component) or (0,))[0]
-        lanes = range(type.imm[0]) if type.op == ops.OpTypeVector else [-1]
-        number = type.args[0] if type.op == ops.OpTypeVector else type
+    for variable, location, first in attributes_of(module):
+        number, size = numbers_of(variable)
         if number.op != ops.OpTypeInt or number.imm != (_WORD, _UNSIGNED):
             continue
-        for lane in lanes:
-            if first + max(lane, 0) != _ALPHA:
-                module.attribute_bits[variable, lane] = known[location[0]]
+        for lane in range(size) if size > 1 else [-1]:
+            if location in known and first + max(lane, 0) != _ALPHA:
+                module.attribute_bits[variable, lane] = known[location]

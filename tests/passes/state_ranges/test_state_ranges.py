@@ -7,7 +7,12 @@ import pytest
 from vulkan import VK_FORMAT_A2B10G10R10_UINT_PACK32, VK_FORMAT_R8G8B8A8_UINT, VK_FORMAT_R16G16_UINT
 
 from spvlink.draw.scene import Scene
+from spvlink.grammar import ops
+from spvlink.ir import types
+from spvlink.ir.edit import value
+from spvlink.link.pack.small_numbers import bits_of_number
 from tests.support.chain_text import text
+from tests.support.linking import module_of
 from tests.support.state_draw import Settings, compiled, linked_with, same, state
 
 BYTES = "R8G8B8A8_UINT"
@@ -44,6 +49,8 @@ def locations(codes: list[bytes], format: str | None, location: int = 1) -> int:
     [
         ("uvec4 k", "k.xyz", 3, BYTES, VK_FORMAT_R8G8B8A8_UINT),
         ("uvec4 k", "k.zy ^ k.xx", 2, BYTES, VK_FORMAT_R8G8B8A8_UINT),
+        ("uvec4 k", "uvec2(k.x, k.z)", 2, BYTES, VK_FORMAT_R8G8B8A8_UINT),
+        ("uvec4 k", "uvec2(k.z, gl_VertexIndex & 255)", 2, BYTES, VK_FORMAT_R8G8B8A8_UINT),
         ("uvec2 k", "k", 2, "R16G16_UINT", VK_FORMAT_R16G16_UINT),
         ("uvec3 k", "k", 3, "A2B10G10R10_UINT_PACK32", VK_FORMAT_A2B10G10R10_UINT_PACK32),
     ],
@@ -69,9 +76,12 @@ def test_small_numbers_share_a_word(
     [
         ("uvec4 k", "k.zw", BYTES),  # robust reads may give the greatest integer as alpha
         ("uvec4 k", "k.xw", BYTES),
+        ("uvec4 k", "k.zw ^ k.xx", BYTES),
+        ("uvec4 k", "uvec2(k.w, gl_VertexIndex & 255)", BYTES),
         ("uvec2 k", "k", "R32G32_UINT"),
         ("uvec2 k", "k + 1u", "R16G16_UINT"),
         ("ivec2 k", "uvec2(k)", "R16G16_SINT"),
+        ("uvec2 k", "k", "R16G16_SINT"),  # such a pipeline is not valid
         ("ivec2 k", "uvec2(k)", "R16G16_UINT"),  # such a pipeline is not valid
         ("vec2 k", "floatBitsToUint(k)", "R8G8_UNORM"),
     ],
@@ -85,3 +95,17 @@ def test_alpha_by_itself(component: int, left: int) -> None:
     second = f"layout(location = 2, component = {component}) in uint m"
     codes = pipeline(f"vec4 unread;\nlayout(location = 2) in uint n;\n{second}", "uvec2(n, m)")
     assert locations(codes, BYTES, 2) == left
+
+
+def test_lanes_of_a_shuffle_are_those_of_its_operands() -> None:
+    module = module_of(pipeline("uvec2 k", "k")[0])
+    number = types.integer(module)
+    pairs = [
+        value(module, ops.OpCompositeConstruct, types.vector(module, number, 2),
+              [types.constant(module, number, n) for n in numbers], ())
+        for numbers in ((1, 3), (7, 255))
+    ]  # fmt: skip
+    four = types.vector(module, number, 4)
+    shuffle = value(module, ops.OpVectorShuffle, four, pairs, (3, 0, 2, 0xFFFFFFFF))
+    assert [bits_of_number(module, (shuffle, lane)) for lane in range(3)] == [8, 1, 3]
+    assert bits_of_number(module, (shuffle, 3)) >= 32  # undefined
