@@ -5,6 +5,7 @@ from __future__ import annotations
 from spvlink.errors import Usage
 from spvlink.options import Options
 from spvlink.sources import Argument, check_files, read_all
+from spvlink.state import read_state
 from spvlink.verifier.api import as_json, sentence, verify
 from spvlink.verifier.paper.prove import SECONDS
 from spvlink.verifier.verdict import EQUAL
@@ -27,6 +28,8 @@ ORIGINAL, LINKED        the modules of one pipeline, as for spvlink link (see: s
                         that the default of spvlink link has, and the line names those that it used
   --spec STAGE:ID=VALUE a specialization constant that pipeline creation will use; repeatable
   --spec-defaults       constants that --spec does not name have the value in the module
+  --state FILE          the known state of the pipeline, which spvlink link was given
+  --complete            nothing follows the last stage: its outputs feed the rasterizer only
   --seconds N           give up after so long (default: 1)
   --execute             where there is no proof, run both in an interpreter on seeded inputs (needs
                         the extra: spvlink[verify])
@@ -38,8 +41,8 @@ exit status: 0 proved equal; 1 not proved, not equal, or an input is not valid; 
 that cannot be read.
 """
 SEE: Final = "spvlink verify --help"
-FLAGS: Final = ("--exact", "--spec-defaults", "--json", "--execute", "--draw")
-VALUES: Final = ("--seconds", "--device")
+FLAGS: Final = ("--exact", "--spec-defaults", "--complete", "--json", "--execute", "--draw")
+VALUES: Final = ("--state", "--seconds", "--device")
 LISTS: Final = ("--spec",)
 DONE, WRONG = 0, 1
 
@@ -72,12 +75,15 @@ def parse(words: Sequence[str]) -> VerifyCommand:
             command.draw |= word == "--draw"
             command.options.exact = command.options.exact or word == "--exact"
             command.options.spec_defaults |= word == "--spec-defaults"
+            command.options.complete |= word == "--complete"
         elif word in VALUES or word in LISTS:
             value = next(rest, None)
             if value is None:
                 raise Usage(f"{word} needs a value; see {SEE}")
             if word == "--spec":
                 _specialize(command.options, value)
+            elif word == "--state":
+                command.options.state = read_state(value)
             elif word == "--device":
                 command.device, command.draw = _number(value), True
             else:

@@ -63,6 +63,10 @@ class Plan:
         self.helper = (np.repeat(np.arange(quads), 4) % 3 == 1) & (inside == 3)
         self.front = np.repeat(random.random(total) < 0.7, 1)
         self.shift = random.uniform(-0.4, 0.4, (2, 8))
+        self.known = run.world.known
+        facing = self.known.facing(run.shape)
+        if facing is not None:
+            self.front[:] = facing
         self.inverse_w, self.depth = self.of_positions(made, corners)
 
     def of_positions(self, made: Primitives, corners: int) -> tuple[Array, Array]:
@@ -83,6 +87,8 @@ class Plan:
         """Of the corners, at the center, the centroid, a sample, or an offset (x, y)."""
         x: Any = 0.0
         y: Any = 0.0
+        if self.known.one_sample and not isinstance(where, tuple):
+            where = CENTER
         if isinstance(where, tuple):
             x, y = where
         elif not isinstance(where, str):
@@ -264,7 +270,7 @@ class Feed:
         if which == enums.BuiltIn_HelperInvocation:
             return V(plan.helper)
         if which == enums.BuiltIn_SampleId:
-            return V((lanes // 4 % 4).astype(np.uint32))
+            return V((lanes // 4 % 4 * (not plan.known.one_sample)).astype(np.uint32))
         if which in (enums.BuiltIn_SamplePosition, enums.BuiltIn_PointCoord):
             at = np.stack([plan.across * 0.25 + 0.3, plan.down * 0.25 + 0.2])
             return V(at.astype(self.m.kinds.dtype(type)))
@@ -309,8 +315,11 @@ def run_fragments(run: Running, stage: MachineStage, made: Primitives) -> None:
     for which, tree in outputs.builtins.items():
         run.seen.add(name, _NAMES.get(which, f"built-in {which}"), tree, plan.count)
     for (location, lane), value in outputs.cells.items():
-        index = f", Index {location // 1000}" if location >= 1000 else ""
-        text = f"Location {location % 1000}.{'xyzw'[lane]}{index}"
+        dual, location = divmod(location, 1000)
+        if not run.world.known.takes(location, lane, dual):
+            continue
+        index = f", Index {dual}" if dual else ""
+        text = f"Location {location}.{'xyzw'[lane]}{index}"
         run.seen.add(name, text, value, plan.count)
 
 

@@ -42,8 +42,6 @@ _CORNERS: Final = {
     enums.ExecutionMode_InputLinesAdjacency: 4, enums.ExecutionMode_Triangles: 3,
     enums.ExecutionMode_InputTrianglesAdjacency: 6,
 }  # fmt: skip
-# Built-ins of the last stage before rasterization that are seen there; others only feed a stage.
-_FED: Final = frozenset((enums.BuiltIn_PrimitiveId,))
 
 
 class Run(Running):
@@ -53,6 +51,8 @@ class Run(Running):
         self.stages = {stage.name: stage for stage in stages}
         Running.__init__(self, world)
         self.complete = complete
+        before = [(s.name, s.modes) for s in stages if s.name != "frag"]
+        self.shape = world.known.rasterized(before)
         self.outputs = Outputs(0)
         self.primitives: Primitives | None = None
 
@@ -67,7 +67,7 @@ class Run(Running):
                 raise NotInterpreted("a pipeline without its first stage")
             last = self.before_rasterization()
         self.show(last)
-        if "frag" in names:
+        if "frag" in names and not self.world.known.discards:
             run_fragments(self, names["frag"], self.made())
         return self.seen
 
@@ -112,7 +112,7 @@ class Run(Running):
         return next(n for mode, n in _CORNERS.items() if mode in stage.modes)
 
     def patch_size(self) -> int:
-        given = self.world.options.patch_points
+        given = self.world.known.patch_points
         if given:
             return given
         known = self.world.notes.get("patch")
@@ -132,9 +132,16 @@ class Run(Running):
 
         def cells(variable: Inst, type: Inst, vertex: int | None) -> Any:
             def get(location: int, component: int, scalar: Inst) -> V:
+                known = self.world.known
+                missing = known.missing(location, component)
+                if missing is not None and scalar.imm[0] <= 32:
+                    return V(np.full(count, missing).astype(m.kinds.dtype(scalar)))
                 dice = self.world.dice("attribute", location, component)
                 raw = self.world.bits(dice, scalar, count)
                 values = m.kinds.of_bits(scalar, same_in_some(raw, corners))
+                mask = known.mask_of(location, component)
+                if mask and values.dtype.kind != "f":
+                    values = (values & mask).astype(values.dtype)
                 if values.dtype.kind == "f":  # each primitive has its own order of magnitude
                     scale = np.array([1, 0.5, 0.125, 1, 0.03125])[at // corners % 5]
                     values = (values * scale).astype(values.dtype)
@@ -244,11 +251,13 @@ class Run(Running):
 
     def show(self, last: MachineStage) -> None:
         made = self.made()
+        known = self.world.known
+        ends = "frag" in self.stages or self.complete  # nothing else comes behind the last stage
         for tables in (made.vertices, made.own):
             if tables is None:
                 continue
             for which, tree in tables.builtins.items():
-                if which not in _FED:
+                if not ends or known.uses(which, self.shape):
                     self.seen.add(last.name, NAMES[which], tree, tables.count)
             for (buffer, offset, stream), value in tables.captured.items():
                 name = f"capture of buffer {buffer}, offset {offset}, stream {stream}"

@@ -26,6 +26,7 @@ class Running:
     def __init__(self, world: World) -> None:
         self.world = world
         self.seen = Seen()
+        self.shape = ""  # what is rasterized, as KnownState has it
 
     def number(self, m: Machine, known: dict[int, Any], which: int) -> Tree | None:
         """A built-in that is a number, or one of those that all stages have."""
@@ -41,7 +42,8 @@ class Running:
     def everywhere(self, m: Machine, which: int) -> Any:
         at = np.arange(m.count) % GROUP
         if which == enums.BuiltIn_ViewIndex:
-            return 0 if self.world.options.view_mask == 0 else self.world.seed % 2
+            view = self.world.known.view()
+            return self.world.seed % 2 if view is None else view
         if which == enums.BuiltIn_DeviceIndex:
             return 0
         if which == enums.BuiltIn_SubgroupSize:

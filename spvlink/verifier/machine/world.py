@@ -15,6 +15,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst
 from spvlink.options import Options
+from spvlink.verifier.known import KnownState
 from spvlink.verifier.machine.declared import MachineStage
 from spvlink.verifier.machine.memory import DESCRIPTORS, MemoryAddress, Region, size_in_buffer
 from spvlink.verifier.machine.values import FLOATS, UNSIGNED, Array, NotInterpreted, Value
@@ -41,6 +42,7 @@ class World:
     def __init__(self, seed: int, options: Options, loose: bool, edges: bool) -> None:
         self.seed = seed
         self.options = options
+        self.known = KnownState(options)
         self.loose = loose
         self.edges = edges
         self.regions: dict[object, Region] = {}

@@ -7,6 +7,7 @@ operands of which that is true. ``care`` is what is known of the paths that lead
 
 from __future__ import annotations
 
+from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper.graph import BOOL, CONST, ITE, UNDEF, Graph, Node
 from spvlink.verifier.paper.normal import COMMUTATIVE
 from spvlink.verifier.paper.terms import OWN, Terms
@@ -71,6 +72,9 @@ class Comparison:
         if linked.op == UNDEF:
             return False
         if original.kind != linked.kind:  # what is captured is bits, of whatever type
+            if original.op == CONST == linked.op:
+                widths = [fold.width(node.kind) for node in (original, linked)]
+                return widths[0] == widths[1] and original.bits == linked.bits
             if BITS not in (original.op, linked.op):
                 return False
             a, b = [node.args[0] if node.op == BITS else node for node in (original, linked)]

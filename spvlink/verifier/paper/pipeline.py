@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from spvlink.grammar import enums
 from spvlink.ir.core import Module
+from spvlink.verifier.known import KnownState
+from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper.graph import MEMORY, UNDEF, Node, NotProvable
 from spvlink.verifier.paper.payloads import PAYLOAD, PayloadStage
 from spvlink.verifier.paper.places import PATCH_BUILTINS, PlaceLeaf
@@ -28,6 +30,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 _FLAT_BUILTINS: Final = frozenset(
     (enums.BuiltIn_Layer, enums.BuiltIn_ViewportIndex, enums.BuiltIn_PrimitiveId)
 )
+_OF_THE_VIEW: Final = frozenset((enums.BuiltIn_Layer, enums.BuiltIn_ViewportIndex))
 _DISTANCES: Final = frozenset((enums.BuiltIn_ClipDistance, enums.BuiltIn_CullDistance))
 # What a mesh shader makes a primitive of
 _INDICES: Final = (
@@ -66,8 +69,9 @@ class Stuck(Exception):
 class Pipeline:
     """The stages of one side, walked in order."""
 
-    def __init__(self, terms: Terms, side: str) -> None:
+    def __init__(self, terms: Terms, side: str, known: KnownState) -> None:
         self.terms = terms
+        self.known = known
         # what is read of the original, and what it may be taken for
         self.partial: dict[Node, Node] = {}
         self.side = side
@@ -92,6 +96,13 @@ class Pipeline:
             raise Stuck(Place(name, "", at), str(why)) from None
         self.stages.append(stage)
 
+    def rasterized(self) -> str:
+        """What the rasterizer gets of the stages that are walked; empty: unknown."""
+        stages = [stage for stage in self.stages if stage.name != "frag"]
+        return self.known.rasterized(
+            [(stage.name, {int(str(mode[0])) for mode in stage.modes()}) for stage in stages]
+        )
+
 
 class _Supplies:
     """Gives a stage its inputs."""
@@ -100,6 +111,7 @@ class _Supplies:
         self.pipeline = pipeline
         self.terms = pipeline.terms
         self.graph = pipeline.terms.graph
+        self.known = pipeline.known
         self.name = name
         self.before = before
         self.stage: PayloadStage | None = None
@@ -114,8 +126,23 @@ class _Supplies:
         if leaf.key[0] == PAYLOAD:
             return self.of_payload(leaf)
         if self.before is None:
-            return self.graph.leaf("attribute", leaf.kind, *leaf.key)
+            return self.attribute(leaf)
         return self.varying(leaf, vertex)
+
+    def attribute(self, leaf: PlaceLeaf) -> Node:
+        """An input of the first stage. Of a vertex attribute the format may be known."""
+        node = self.graph.leaf("attribute", leaf.kind, *leaf.key)
+        if self.name != "vert" or fold.width(leaf.kind) > 32:
+            return node
+        _, location, component = leaf.key
+        missing = self.known.missing(location, component)
+        if missing is not None:
+            one = fold.bits_of(leaf.kind, 1.0) if fold.is_float(leaf.kind) else 1
+            return self.graph.const(leaf.kind, (one or 0) * missing)
+        mask = self.known.mask_of(location, component)
+        if not mask or fold.is_float(leaf.kind):
+            return node
+        return self.terms.op("BitwiseAnd", leaf.kind, [node, self.graph.const(leaf.kind, mask)])
 
     def of_payload(self, leaf: PlaceLeaf) -> Node:
         """A scalar of the payload: one for all that the mesh shaders of a workgroup make."""
@@ -187,7 +214,7 @@ class _Supplies:
             return self.flat(node, leaf)
         if leaf.kind[0] != "f":
             raise NotProvable("an integer that is interpolated")
-        if "sample" in leaf.qualifiers and self.stage is not None:
+        if "sample" in leaf.qualifiers and self.stage is not None and not self.known.one_sample:
             self.stage.sample_rate = True
         return self.interpolated(node, leaf.qualifiers, leaf.kind)
 
@@ -250,6 +277,10 @@ class _Supplies:
         if node.op == UNDEF:
             return node
         word, where = self.tap or ("", ())
+        if self.known.one_sample:  # it is at the centre
+            qualifiers = tuple([q for q in qualifiers if q not in ("centroid", "sample")])
+            if word in ("InterpolateAtCentroid", "InterpolateAtSample"):
+                word, where = "", ()
         if word == "InterpolateAtCentroid":  # as an input that is decorated so
             imm = (*[q for q in qualifiers if q not in ("centroid", "sample")], "centroid")
         else:
@@ -277,10 +308,29 @@ class _Supplies:
                 return self.interpolated(node, ("distance",), leaf.kind)
         if vertex is not None or number in _DISTANCES:
             return self.graph.undefined(leaf.kind)
-        if number in _SAMPLES and self.stage is not None:
+        given = self.given(number)
+        if given is not None:
+            return self.graph.const(leaf.kind, given)
+        if number in _SAMPLES and self.stage is not None and not self.known.one_sample:
             self.stage.sample_rate = True
         if number in _OF_THE_DRAW:
             return self.graph.node("builtin", leaf.kind, (), leaf.key[1:])
         if (self.name, number) in _OF_THE_PATCH or (self.name, number) in _OF_THE_GROUP:
             return self.graph.node("builtin", leaf.kind, (), (self.name, *leaf.key[1:]))
         return self.graph.leaf("builtin", leaf.kind, self.name, *leaf.key[1:])
+
+    def given(self, number: int) -> int | None:
+        """The value of a built-in that the state, or the stage before, says."""
+        known, before = self.known, self.before
+        if number == enums.BuiltIn_ViewIndex:
+            return known.view()
+        if number == enums.BuiltIn_PatchVertices:
+            is_behind = before is not None and before.name == "tesc"
+            return before.vertices() if before is not None and is_behind else known.patch_points
+        if self.name != "frag":
+            return None
+        if number in _OF_THE_VIEW and before is not None and known.view_mask == 0:
+            return 0  # no stage writes it, and no view chooses it
+        if number == enums.BuiltIn_FrontFacing:
+            return known.facing(self.pipeline.rasterized())
+        return 0 if number == enums.BuiltIn_SampleId and known.one_sample else None

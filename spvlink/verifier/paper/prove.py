@@ -11,6 +11,7 @@ from spvlink.grammar import enums
 from spvlink.ir.edit import abandon
 from spvlink.options import Options
 from spvlink.pipeline import STAGES, Source, stage_of
+from spvlink.verifier.known import KnownState
 from spvlink.verifier.paper.compare import Comparison
 from spvlink.verifier.paper.graph import UNDEF, Graph, Node, NotProvable, text
 from spvlink.verifier.paper.pipeline import Pipeline, Stuck
@@ -80,11 +81,13 @@ class _Proof:
     ) -> None:
         self.sides = sides
         self.options = options
+        self.known = KnownState(options)
         self.graph = Graph(MOST_NODES, seconds)
         self.terms = Terms(self.graph)
         self.partial: dict[Node, Node] = {}
         self.comparison = Comparison(self.terms, self.partial)
         self.reals = Reals(self.terms)
+        self.shape = ""  # what is rasterized
 
     def run(self) -> Verdict:
         names = [[name for name, _ in side] for side in self.sides]
@@ -92,13 +95,16 @@ class _Proof:
             return Verdict(UNKNOWN, PAPER, None, "the pipelines have other stages")
         pipelines = []
         for side, word in zip(self.sides, ("original", "linked")):
-            pipeline = Pipeline(self.terms, word)
+            pipeline = Pipeline(self.terms, word, self.known)
             for name, module in side:
                 pipeline.add(name, module, self.specialized(name), self.options.spec_defaults)
             self.partial.update(pipeline.partial)
             pipelines.append(pipeline)
+        self.shape = pipelines[0].rasterized()
         following = [*names[0][1:], ""]
         for mine, other, next in zip(pipelines[0].stages, pipelines[1].stages, following):
+            if mine.name == "frag" and self.known.discards:
+                continue  # it never runs
             last = next in ("", "frag")
             is_open = not next and mine.name != "frag" and not self.options.complete
             wrong = self.differing(mine, other, last, is_open)
@@ -162,7 +168,12 @@ class _Proof:
         or the last one of all, and the levels of tessellation. Others only the next stage reads."""
         if stage == "tesc":
             return key[:2] in _LEVELS
-        return last and (key[0] == "builtin" or stage == "frag")
+        if not last:
+            return False
+        if key[0] == "builtin":
+            return stage == "frag" or self.known.uses(int(str(key[1])), self.shape)
+        place = [int(str(part)) for part in key[1:]]
+        return stage == "frag" and self.known.takes(place[0], place[1], *(place[2:] or [0]))
 
     def same(self, stage: ProvedStage, words: str, one: Node, two: Node) -> bool:
         """To the bit; or up to rounding, if that is allowed and it is a colour."""
