@@ -66,7 +66,8 @@ class Case:
     def _state(self, r: Random, text: str) -> State:
         plain = len(self.made.stages) == 2
         kinds, dual = outputs(text)
-        return random_state(r, kinds, dual, plain, self.made.sized and plain, len(ATTRIBUTES))
+        types = [type for _, type in ATTRIBUTES]
+        return random_state(r, kinds, dual, plain, self.made.sized and plain, types)
 
     @cached_property
     def codes(self) -> list[bytes]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
+import numpy as np
+
 from spvlink.draw.scene import Scene
 from tests.support.state_draw import Settings
 
@@ -20,6 +22,12 @@ NUMBERS = {name: at for at, name in enumerate(FACTORS)}
 NUMBERS |= {name: at for at, name in enumerate(SECOND, 15)}
 NUMBERS |= {"SRC_ALPHA_SATURATE": 14}
 FORMATS = {1: "R32_SFLOAT", 3: "R32G32_SFLOAT", 7: "R32G32B32_SFLOAT", 15: "R32G32B32A32_SFLOAT"}
+# Unsigned integers of fewer bits: the format's number, its components, the type of one.
+SMALL = {
+    "R8_UINT": (13, 1, np.uint8), "R8G8_UINT": (20, 2, np.uint8), "R16_UINT": (74, 1, np.uint16),
+    "R8G8B8A8_UINT": (41, 4, np.uint8), "R16G16_UINT": (81, 2, np.uint16),
+    "R16G16B16A16_UINT": (95, 4, np.uint16),
+}  # fmt: skip
 CULLED = ("NONE", "FRONT", "BACK", "FRONT_AND_BACK")
 ONE = ("sampleLocationsEnable", "conservativeRasterization", "fragmentShadingRate")
 
@@ -27,13 +35,15 @@ ONE = ("sampleLocationsEnable", "conservativeRasterization", "fragmentShadingRat
 @dataclass
 class State:
     """``document``: what the linker is told, which may be less than all; ``settings``: what is
-    drawn; ``attributes``: Location -> components that the buffer has."""
+    drawn; ``attributes``: Location -> components that the buffer has; ``small``: Location -> its
+    format in ``SMALL``."""
 
     document: Document = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
     samples: int = 1
     topology: int | None = None
     attributes: dict[int, int] = field(default_factory=dict)
+    small: dict[int, str] = field(default_factory=dict)
 
     def apply(self, scene: Scene) -> None:
         """Make a scene of this state."""
@@ -45,24 +55,37 @@ class State:
                 shorter = RED_ONLY[format] + 3 * (count - 1)
                 if shorter < format:
                     scene.attributes[location] = shorter, data[:, : count * 4].copy()
+        for location, name in self.small.items():
+            if location in scene.attributes:
+                number, count, type = SMALL[name]
+                words = np.resize(scene.attributes[location][1].view(np.uint32).astype(type),
+                                  (scene.vertices, count))  # fmt: skip
+                scene.attributes[location] = number, words
 
 
 def random_state(
-    r: Random, kinds: list[str], dual: bool, plain: bool, sized: bool, attributes: int
+    r: Random, kinds: list[str], dual: bool, plain: bool, sized: bool, attributes: list[str]
 ) -> State:
     """``kinds``: of the colour outputs ("float", "int"), by Location; ``plain``: a vertex and a
-    fragment shader alone; ``sized``: the size of points is written; ``attributes``: how many there
-    are besides Location 0."""
+    fragment shader alone; ``sized``: the size of points is written; ``attributes``: the types of
+    those behind Location 0."""
     state = State({"version": 1})
     _attachments(r, state, kinds, dual)
     _raster(r, state, plain, sized)
     _samples(r, state)
     told = []
-    for location in range(1, attributes + 1):
+    for location in range(1, len(attributes) + 1):
         if r.random() < 0.4:
             count = r.randint(1, 4)
             state.attributes[location] = count
             told.append({"location": location, "format": FORMATS[(1 << count) - 1]})
+    own = Random(str(state.document))  # the other choices of a seed stay
+    for location, type in enumerate(attributes, 1):
+        if type.startswith("uvec") and own.random() < 0.5:
+            name = state.small[location] = own.choice(sorted(SMALL))
+            state.attributes.pop(location, None)
+            told = [one for one in told if one["location"] != location]
+            told.append({"location": location, "format": name})
     if r.random() < 0.8:
         state.document["vertexAttributes"] = told
     if r.random() < 0.4:
