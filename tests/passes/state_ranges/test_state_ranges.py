@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 from vulkan import VK_FORMAT_A2B10G10R10_UINT_PACK32, VK_FORMAT_R8G8B8A8_UINT, VK_FORMAT_R16G16_UINT
@@ -69,6 +71,51 @@ def test_small_numbers_share_a_word(
 
     facts = state(vertexAttributes=[{"location": 1, "format": format}])
     same(codes, linked_with(codes, facts, exact=True), Settings(), change=small)
+
+
+# VkFormat, its components, the bits of each.
+FORMATS = {
+    "R8_UINT": (13, 1, 8), "R8G8_UINT": (20, 2, 8), "R8G8B8A8_UINT": (41, 4, 8),
+    "R16_UINT": (74, 1, 16), "R16G16_UINT": (81, 2, 16), "R16G16B16A16_UINT": (95, 4, 16),
+}  # fmt: skip
+
+
+def random_lane(r: Random, deep: int = 2) -> str:
+    """A number made of lanes of ``k``."""
+    kind = r.randrange(9) if deep else 0
+    one = random_lane(r, deep - 1) if kind else ""
+    other = random_lane(r, deep - 1) if kind > 3 else ""
+    mask, by = r.choice((1, 7, 15, 85, 255)), r.randint(1, 9)
+    return (
+        f"k.{r.choice('xyzw')}", f"({one} & {mask}u)", f"({one} >> {by}u)", f"({one} << {by}u)",
+        f"({one} ^ {other})", f"({one} | {other})", f"({one} & {other})", f"min({one}, {other})",
+        f"(gl_VertexIndex > 2 ? {one} : {other})",
+    )[kind]  # fmt: skip
+
+
+def packed_at_random(seed: int) -> bool:
+    """Draw a random pipeline; whether the format saved a Location."""
+    r = Random(seed)
+    format = r.choice(sorted(FORMATS))
+    number, components, bits = FORMATS[format]
+    lanes = r.randint(2, 3)
+    stored = f"uvec{lanes}({', '.join([random_lane(r) for _ in range(lanes)])})"
+    codes = pipeline("uvec4 k", stored, lanes)
+
+    def small(scene: Scene) -> None:
+        data = np.random.default_rng(seed).integers(
+            0, 1 << bits, (scene.vertices, components), dtype=f"u{bits // 8}"
+        )
+        data[: scene.vertices // 3] = (1 << bits) - 1
+        scene.attributes[1] = number, data
+
+    facts = state(vertexAttributes=[{"location": 1, "format": format}])
+    same(codes, linked_with(codes, facts, exact=True), Settings(), change=small)
+    return locations(codes, format) < locations(codes, None)
+
+
+def test_random_numbers_of_a_format() -> None:
+    assert sum(packed_at_random(seed) for seed in range(12)) > 3
 
 
 @pytest.mark.parametrize(
