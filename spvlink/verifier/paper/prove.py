@@ -13,7 +13,7 @@ from spvlink.options import Options
 from spvlink.pipeline import STAGES, Source, stage_of
 from spvlink.verifier.known import KnownState
 from spvlink.verifier.paper.compare import Comparison
-from spvlink.verifier.paper.graph import UNDEF, Graph, Node, NotProvable, text
+from spvlink.verifier.paper.graph import ITE, UNDEF, Graph, Node, NotProvable, text
 from spvlink.verifier.paper.pipeline import Pipeline, Stuck
 from spvlink.verifier.paper.places import PATCH_BUILTINS
 from spvlink.verifier.paper.reals import Reals
@@ -32,6 +32,7 @@ MOST_NODES: Final = 400_000
 SECONDS: Final = 1.0
 COLOUR: Final = "Location "
 _LEVELS: Final = frozenset([("builtin", number) for number in PATCH_BUILTINS])
+_MOST_CASES: Final = 5  # conditions
 _WIDTH: Final = 200  # of a value in a message
 _ORDER: Final = {name: at for at, name in enumerate(STAGES.values())}
 
@@ -186,11 +187,23 @@ class _Proof:
         if self.options.exact or stage.name != "frag" or not words.startswith(COLOUR):
             return False
         self.comparison.deepest = None
-        form = self.reals.form(two)
-        return any(
-            self.comparison.refines(self.reals.form(taken), form, true)
-            for taken in (one, *self.taken(one, two))
-        )
+        return any(self.by_cases(taken, two, 0) for taken in (one, *self.taken(one, two)))
+
+    def by_cases(self, original: Node, linked: Node, deep: int) -> bool:
+        """Up to rounding; at once, or in each case of a condition that all invocations agree on. A
+        choice by it then stands in the way of no sum."""
+        forms = [self.reals.form(node) for node in (original, linked)]
+        if self.comparison.refines(forms[0], forms[1], self.graph.true):
+            return True
+        atom = _agreed(original, linked) if deep < _MOST_CASES else None
+        if atom is None:
+            return False
+        for case in (self.graph.true, self.graph.false):
+            known = {atom: case}
+            pair = [self.terms.substituted(n, known, lambda _: False) for n in (original, linked)]
+            if not self.by_cases(pair[0], pair[1], deep + 1):
+                return False
+        return True
 
     def taken(self, original: Node, linked: Node) -> list[Node]:
         """The same, with each read of a column taken for the one value that is written there: of
@@ -210,6 +223,16 @@ class _Proof:
         pair = self.comparison.deepest or (one, two)
         mine, other = [_short(text(node, 3)) for node in pair]
         return Verdict(UNKNOWN, PAPER, Place(stage, words), f"differs: {mine} against {other}")
+
+
+def _agreed(original: Node, linked: Node) -> Node | None:
+    """The first condition of a choice, in either value, that all invocations agree on."""
+    found = [
+        node.args[0]
+        for node in _below(original) | _below(linked)
+        if node.op == ITE and not node.args[0].varying and not node.args[0].undef
+    ]
+    return min(found, key=lambda node: node.id) if found else None
 
 
 def _below(node: Node) -> set[Node]:
