@@ -21,8 +21,9 @@ from math import isfinite
 from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper.compare import GUARDED
 from spvlink.verifier.paper.graph import BOOL, CONST, ITE, MEMORY, Graph, Node
-from spvlink.verifier.paper.splits import Splits
+from spvlink.verifier.paper.splits import Splits, emits
 from spvlink.verifier.paper.terms import OWN, Terms
+from spvlink.verifier.paper.vertices import only_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -98,6 +99,9 @@ class Reals:
             return node
         if node.op in OWN or node.op == "SampledImage":
             return node
+        if node.op == "pick":  # a choice by a number
+            elements = [self.form(a, level) for a in node.args[1:]]
+            return self.terms.pick(self.form(node.args[0], DECIDED), elements)
         if node.op == "loop":
             return self._loop(node, level)
         level = self._level(node, level)
@@ -360,7 +364,7 @@ class Reals:
             return {(node,): 1.0}
         total: Poly = {}
         if inner.kind == MEMORY:
-            for key, (column, factor) in self.columns.split(inner).items():
+            for key, column, factor in self.columns.split(inner):
                 self._cross(total, node, list(key), column, factor)
             return total or {(node,): 1.0}
         for monomial, factor in self.poly(inner).items():
@@ -373,7 +377,7 @@ class Reals:
                 key = tuple(same)
                 total[key] = total.get(key, 0.0) + factor
             elif len(other) == 1 and other[0].op == ITE:
-                for more, (choice, times) in self.columns.split(other[0]).items():
+                for more, choice, times in self.columns.split(other[0]):
                     self._cross(total, node, [*same, *more], choice, factor * times)
             else:
                 self._cross(total, node, same, self.made(node.kind, {tuple(other): 1.0}), factor)
@@ -397,6 +401,10 @@ class Reals:
             return self.graph.ite(atom, self._behind(node, high), self._behind(node, low))
         if inner.kind != MEMORY and not inner.varying:
             return inner
+        value = only_value(inner, True) if inner.kind == MEMORY and emits(inner) else None
+        if value is not None and value.op == CONST:
+            self.use(UNIFORM)
+            return value
         made = self.graph.node("interp", node.kind, (inner, *node.args[1:]), node.imm)
         made.varying = True
         return made

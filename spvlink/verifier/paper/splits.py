@@ -1,9 +1,9 @@
 """Choices and columns of sums, taken apart by the factors that all vertices agree on.
 
 A column, or a choice that differs between vertices, of sums of products is the sum of one for each
-group of such factors: u * a + v * b where it is written first and u * c where it is written last is
-u * (a, c) + v * (b, 0). What is written in one invocation of a geometry shader is the same for all
-vertices of the primitive if it is no variable of a loop.
+product: u * a + v * b where it is written first and u * c where it is written last is
+u * (a, 0) + v * (b, 0) + u * (0, c). What is written in one invocation of a geometry shader is the
+same for all vertices of the primitive if it is no variable of a loop.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     # A sum of products in real numbers: factors -> the number before them
     Poly = dict[tuple[Node, ...], float]
     Factors = tuple[Node, ...]
-    Split = dict[Factors, tuple[Node, float]]
+    Split = list[tuple[Factors, Node, float]]
 
 _MOST_LINKS: Final = 512
 _MOST_GROUPS: Final = 64
@@ -42,39 +42,54 @@ class Splits:
         self.stays = stays
 
     def split(self, node: Node) -> Split:
-        """By group of factors: what varies, and a number before it. Empty if it is too much."""
+        """What varies, behind factors that do not, and a number before it: one for each product,
+        or if these are too many, one for each group of factors. Empty if it is too much."""
         values = self._values(node) if node.kind == MEMORY else leaves_of(node)
+        whole: Split = [] if node.kind == MEMORY else [((), node, 1.0)]
         if not values or len(values) > _MOST_LINKS:
-            return {} if node.kind == MEMORY else {(): (node, 1.0)}
-        inside = node.kind == MEMORY and _emits(node)
-        polys = {value: self._grouped(value, inside) for value in values if not value.undef}
-        groups: dict[Factors, float] = {}
+            return whole
+        inside = node.kind == MEMORY and emits(node)
+        polys = {value: self.poly(value) for value in values if not value.undef}
+        for by_product in (True, False):
+            split = self._groups(node, values, polys, inside, by_product)
+            if split is not None:
+                return split
+        return whole
+
+    def _groups(
+        self, node: Node, values: list[Node], polys: dict[Node, Poly], inside: bool,
+        by_product: bool,
+    ) -> Split | None:  # fmt: skip
+        grouped = {v: self._grouped(poly, inside, by_product) for v, poly in polys.items()}
+        scales: dict[tuple[Factors, Factors], float] = {}
         for value in values:
-            for factors, rest in polys.get(value, {}).items():
-                if factors not in groups:
-                    groups[factors] = rest[min(rest, key=_ids)]
-        if len(groups) > _MOST_GROUPS:
-            return {} if node.kind == MEMORY else {(): (node, 1.0)}
-        split: Split = {}
-        for factors, scale in groups.items():
+            for group, rest in grouped.get(value, {}).items():
+                if group not in scales:
+                    scales[group] = rest[min(rest, key=_ids)]
+        if len(scales) > _MOST_GROUPS:
+            return None
+        split: Split = []
+        for group, scale in scales.items():
             ends: dict[Node, Node] = {}
             for value in values:
                 if value.undef:
                     ends[value] = value
                     continue
-                rest = polys[value].get(factors, {})
+                rest = grouped[value].get(group, {})
                 scaled = {m: c / scale for m, c in rest.items()}
                 ends[value] = self.made(value.kind, scaled)
             made = self._column(node, ends) if node.kind == MEMORY else self._choice(node, ends)
-            split[factors] = made, scale
+            split.append((group[0], made, scale))
         return split
 
-    def _grouped(self, value: Node, inside: bool) -> dict[Factors, Poly]:
-        groups: dict[Factors, Poly] = {}
-        for monomial, factor in self.poly(value).items():
+    def _grouped(
+        self, poly: Poly, inside: bool, by_product: bool
+    ) -> dict[tuple[Factors, Factors], Poly]:
+        groups: dict[tuple[Factors, Factors], Poly] = {}
+        for monomial, factor in poly.items():
             same = tuple([n for n in monomial if self._agreed(n, inside)])
             other = tuple([n for n in monomial if not self._agreed(n, inside)])
-            group = groups.setdefault(same, {})
+            group = groups.setdefault((same, other if by_product else ()), {})
             group[other] = group.get(other, 0.0) + factor
         return {f: p for f, p in groups.items() if any(p.values())}
 
@@ -134,7 +149,7 @@ def _links(column: Node) -> list[Node]:
     return order
 
 
-def _emits(column: Node) -> bool:
+def emits(column: Node) -> bool:
     return any(node.op in ("emit", "cut") for node in _links(column))
 
 
