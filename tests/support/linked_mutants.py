@@ -219,7 +219,7 @@ def differs(original: list[bytes], modules: list[bytes], exact: bool) -> str:
     for seed in (1, 2):
         scene, picture = draw_covering(original, seed=seed)
         other = draw(modules, scene)
-        if compare(picture, other) if exact else not close(picture, other):
+        if compare(picture, other) if exact else close(picture, other):
             return "other"
     return "same"
 

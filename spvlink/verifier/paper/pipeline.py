@@ -24,6 +24,7 @@ from spvlink.verifier.verdict import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Sequence
     from typing import Final
 
 # What a fragment shader reads of the provoking vertex, if the stage before writes it
@@ -33,7 +34,7 @@ _FLAT_BUILTINS: Final = frozenset(
 _OF_THE_VIEW: Final = frozenset((enums.BuiltIn_Layer, enums.BuiltIn_ViewportIndex))
 _DISTANCES: Final = frozenset((enums.BuiltIn_ClipDistance, enums.BuiltIn_CullDistance))
 # What a mesh shader makes a primitive of
-_INDICES: Final = (
+INDICES: Final = (
     enums.BuiltIn_PrimitivePointIndicesEXT, enums.BuiltIn_PrimitiveLineIndicesEXT,
     enums.BuiltIn_PrimitiveTriangleIndicesEXT,
 )  # fmt: skip
@@ -102,6 +103,12 @@ class Pipeline:
         return self.known.rasterized(
             [(stage.name, {int(str(mode[0])) for mode in stage.modes()}) for stage in stages]
         )
+
+
+def columns_of(stage: PayloadStage, numbers: Sequence[int]) -> list[Node]:
+    """The columns of built-ins, of those that a stage writes."""
+    keys = [("builtin", number, 0) for number in numbers]
+    return [stage.outputs[key] for key in keys if key in stage.outputs]
 
 
 class _Supplies:
@@ -176,9 +183,8 @@ class _Supplies:
         if self.before.name != "mesh":
             return False
         of_primitive = leaf.key[0] == "prim" or leaf.key[1] in _FLAT_BUILTINS
-        numbers = _INDICES if of_primitive else (enums.BuiltIn_Position,)
-        others = [self.before.outputs.get(("builtin", number, 0)) for number in numbers]
-        return any(other is not None and in_same_places(column, other) for other in others)
+        numbers = INDICES if of_primitive else (enums.BuiltIn_Position,)
+        return any(in_same_places(column, other) for other in columns_of(self.before, numbers))
 
     def only_value(self, column: Node) -> Node | None:
         assert self.before is not None

@@ -14,7 +14,7 @@ from spvlink.pipeline import STAGES, Source, stage_of
 from spvlink.verifier.known import KnownState
 from spvlink.verifier.paper.compare import Comparison
 from spvlink.verifier.paper.graph import ITE, UNDEF, Graph, Node, NotProvable, text
-from spvlink.verifier.paper.pipeline import Pipeline, Stuck
+from spvlink.verifier.paper.pipeline import INDICES, Pipeline, Stuck, columns_of
 from spvlink.verifier.paper.places import PATCH_BUILTINS
 from spvlink.verifier.paper.reals import Reals
 from spvlink.verifier.paper.stage import ProvedStage
@@ -102,6 +102,7 @@ class _Proof:
             self.partial.update(pipeline.partial)
             pipelines.append(pipeline)
         self.shape = pipelines[0].rasterized()
+        self.tell_reals(pipelines[0])
         following = [*names[0][1:], ""]
         for mine, other, next in zip(pipelines[0].stages, pipelines[1].stages, following):
             if mine.name == "frag" and self.known.discards:
@@ -112,6 +113,16 @@ class _Proof:
             if wrong is not None:
                 return wrong
         return Verdict(EQUAL, PAPER, axioms=self.reals.used)
+
+    def tell_reals(self, original: Pipeline) -> None:
+        """What a colour may rely on of the stages before."""
+        for stage in original.stages:
+            if stage.name == "mesh":
+                self.reals.positions = columns_of(stage, (enums.BuiltIn_Position,))
+                self.reals.indices = columns_of(stage, INDICES)
+            elif stage.name == "tese":
+                modes = [mode[0] for mode in stage.modes()]
+                self.reals.has_triangles = enums.ExecutionMode_Triangles in modes
 
     def specialized(self, stage: str) -> dict[int, str | bytes]:
         values: dict[int, str | bytes] = {}

@@ -10,20 +10,22 @@ integer, coordinates of a lookup) none of them holds, since a decision may depen
 nor in front of a constant factor that makes a step of a last bit (``STEEP``). In front of a pole
 (division, sqrt, normalize ...) only ``uniform`` holds, unless the value stays away from it.
 
-A value in normal form has sums as ``poly``: monomials of other nodes, with factors that are rounded
-to six digits.
+A value in normal form has sums as ``poly``: monomials of other nodes, with factors in front of them
+that stand for all that differ by rounding.
 """
 
 from __future__ import annotations
 
 from math import isfinite
 
+from spvlink.grammar import enums
 from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper.compare import GUARDED
-from spvlink.verifier.paper.graph import BOOL, CONST, ITE, MEMORY, Graph, Node
+from spvlink.verifier.paper.constants import STEEP, Constants
+from spvlink.verifier.paper.graph import CONST, ITE, MEMORY, Graph, Node
 from spvlink.verifier.paper.splits import Splits, emits
 from spvlink.verifier.paper.terms import OWN, Terms
-from spvlink.verifier.paper.vertices import only_value
+from spvlink.verifier.paper.vertices import in_same_places, only_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -56,7 +58,9 @@ _POLES: Final = frozenset((
 ))  # fmt: skip
 # Their poles are elsewhere than at zero.
 _FAR_POLES: Final = frozenset(("glsl.Tan", "glsl.MatrixInverse", "glsl.Asin", "glsl.Acos"))
-STEEP: Final = 8192.0  # a factor that makes a step of the last bits
+# They take one of the values of a column.
+_SELECTS: Final = frozenset(("of primitive", "at", "column"))
+_LAST_COORDINATE: Final = ("tese", enums.BuiltIn_TessCoord, 2)
 _LOST: Final = 1e-9  # of the parts of a sum that cancel
 
 
@@ -71,19 +75,37 @@ class Reals:
         self.infinite: dict[Node, bool] = {}
         self.used: dict[str, int] = {}
         self.columns = Splits(terms, self.poly, self.made, self.may_be_infinite)
+        self.constants = Constants()
+        # Columns of a mesh shader: nothing is drawn without a position, and without indices
+        self.positions: list[Node] = []
+        self.indices: list[Node] = []
+        self.has_triangles = False  # the domain of the tessellator
+
+    def is_complete(self, reader: Node, column: Node) -> bool:
+        """Whether a column has a value of each vertex, or primitive, that is drawn."""
+        others = self.indices if reader.op == "of primitive" else self.positions
+        return emits(column) or any(in_same_places(column, other) for other in others)
 
     def use(self, axiom: str) -> None:
         self.used[axiom] = self.used.get(axiom, 0) + 1
 
     def form(self, node: Node, level: int = SMOOTH) -> Node:
         """The normal form of a value that is used so."""
-        if node.op == CONST or not node.args or node.undef:
+        if node.op == CONST:
+            return self._number(node) if level == SMOOTH else node
+        if not node.args or node.undef:
             return node
         key = node.id, level
         known = self.known.get(key)
         if known is None:
             known = self.known[key] = self._form(node, level)
         return known
+
+    def _number(self, node: Node) -> Node:
+        """The constant that stands for those that differ by rounding."""
+        if not fold.is_float(node.kind) or _is_no_number(node):
+            return node
+        return self.constant(node.kind, fold.number(node.kind, node.bits))
 
     def _form(self, node: Node, level: int) -> Node:
         if level == SMOOTH and node.op in _SUMS and node.kind[0] == "f":
@@ -108,11 +130,18 @@ class Reals:
         args = [self.form(a, level) for a in node.args]
         if node.op in GUARDED:
             args[-1] = node.args[-1]
-        if args == list(node.args):
-            return node
-        if node.kind == BOOL:
-            return self._decided(node, args)
-        return self.terms.rebuilt(node, args)
+        if node.op == "FDiv" and level != DECIDED and all(a.op == CONST for a in args):
+            return self._folded(node, args)
+        return node if args == list(node.args) else self.terms.rebuilt(node, args)
+
+    def _folded(self, node: Node, args: list[Node]) -> Node:
+        """A quotient of constants, which a device may have rounded to nearest."""
+        above, below = [fold.number(a.kind, a.bits) for a in args]
+        bits = fold.bits_of(node.kind, above / below) if below != 0.0 else None
+        if bits is None or not fold.ordinary(node.kind, fold.number(node.kind, bits)):
+            return self.terms.rebuilt(node, args)
+        self.use(SUMS)
+        return self.graph.const(node.kind, bits)
 
     def _loop(self, node: Node, level: int) -> Node:
         """In a loop only variables that decide nothing may be rounded otherwise."""
@@ -166,9 +195,6 @@ class Reals:
             self.form(atom, DECIDED), self.form(high, level), self.form(low, level)
         )
 
-    def _decided(self, node: Node, args: list[Node]) -> Node:
-        return self.terms.rebuilt(node, args)
-
     def has_no_pole(self, node: Node) -> bool:
         """Whether a function that has a pole stays away from it, whatever is read."""
         if node.op in _FAR_POLES or not all(self.away(a) for a in node.args):
@@ -176,10 +202,12 @@ class Reals:
         return node.op != "glsl.Pow" or not _is_steep(node.args[1])
 
     def may_be_infinite(self, node: Node) -> bool:
-        """Whether a pole is in what a value is made of."""
+        """Whether a pole, or an infinity, is in what a value is made of."""
         known = self.infinite.get(node)
         if known is None:
-            if node.op in ("FDiv", "reciprocal"):
+            if node.op == CONST:
+                has_pole = _is_no_number(node)
+            elif node.op in ("FDiv", "reciprocal"):
                 has_pole = not self.away(node.args[-1])
             else:
                 has_pole = node.op in _POLES and not self.has_no_pole(node)
@@ -237,20 +265,22 @@ class Reals:
         if len(kept) == 1:
             monomial, factor = kept[0]
             if not monomial:
-                bits = fold.bits_of(kind, factor)
-                return (
-                    self.graph.node("poly", kind, (), (_digits(factor),))
-                    if (bits is None)
-                    else self.graph.const(kind, bits)
-                )
+                return self.constant(kind, factor)
             if factor == 1.0 and len(monomial) == 1:
                 return monomial[0]
         kept.sort(key=lambda pair: [n.id for n in pair[0]])
         args = tuple([node for monomial, _ in kept for node in monomial])
-        imm = tuple([(len(monomial), _digits(factor)) for monomial, factor in kept])
+        imm = tuple([(len(monomial), repr(self.constants.one(c))) for monomial, c in kept])
         node = self.graph.node("poly", kind, args, imm)
         self.polys.setdefault(node.id, poly)
         return node
+
+    def constant(self, kind: str, value: float) -> Node:
+        one = self.constants.one(value)
+        bits = fold.bits_of(kind, one)
+        if bits is None:
+            return self.graph.node("poly", kind, (), (repr(one),))
+        return self.graph.const(kind, bits)
 
     def poly(self, node: Node) -> Poly:
         """A float as a sum of products, in real numbers."""
@@ -259,7 +289,7 @@ class Reals:
             known = self._poly(node)
             if len(known) > _MOST:
                 known = {(self._opaque(node),): 1.0}
-            elif any(monomial and not abs(c) < STEEP for monomial, c in known.items()):
+            elif any(known) and not all(abs(c) < STEEP for c in known.values()):
                 known = {(node,): 1.0}
             self.polys[node.id] = known
         return known
@@ -285,6 +315,12 @@ class Reals:
             return self.polys_of_choice(node)
         if op == "interp":
             return self._interpolated(node)
+        if op in _SELECTS and any(arg.kind == MEMORY for arg in args):
+            return self._of_column(node)
+        if self.has_triangles and op == "builtin" and node.imm == _LAST_COORDINATE:
+            self.use(SUMS)
+            others = [self.graph.leaf(op, node.kind, *node.imm[:2], at) for at in range(2)]
+            return {(): 1.0, **{(other,): -1.0 for other in others}}
         if op in _SUMS and any(_is_no_number(arg) for arg in args):
             return {(node,): 1.0}
         if op not in _SUMS or node.kind[0] != "f":
@@ -339,12 +375,15 @@ class Reals:
         """A division by what may be zero stays one, and only its operands change. Another is a
         product with 1 / x, a node by itself: below it no sum is taken apart."""
         above, below = node.args
-        form = self.form(below, SMOOTH if self.away(below) else POLE)
+        form = self.form(below, POLE)
+        is_away = self.away(form)
+        if is_away:
+            form = self.form(form, SMOOTH)
         if form.op == CONST:
             value = fold.number(form.kind, form.bits)
             if value != 0.0 and isfinite(1.0 / value):
                 return _times(self.poly(above), {(): 1.0 / value})
-        if not self.away(below):
+        if not is_away:
             made = self.graph.node("FDiv", node.kind, (self.form(above), form), node.imm)
             return {(made,): 1.0}
         inverse = self.graph.node("reciprocal", node.kind, (form,))
@@ -362,11 +401,9 @@ class Reals:
         inner = node.args[0]
         if node.imm == ("distance",):
             return {(node,): 1.0}
-        total: Poly = {}
         if inner.kind == MEMORY:
-            for key, column, factor in self.columns.split(inner):
-                self._cross(total, node, list(key), column, factor)
-            return total or {(node,): 1.0}
+            return self._of_column(node)
+        total: Poly = {}
         for monomial, factor in self.poly(inner).items():
             same = [n for n in monomial if not n.varying]
             other = [n for n in monomial if n.varying]
@@ -382,6 +419,15 @@ class Reals:
             else:
                 self._cross(total, node, same, self.made(node.kind, {tuple(other): 1.0}), factor)
         return total
+
+    def _of_column(self, node: Node) -> Poly:
+        """What is read of a column of sums: the sum of what is read of each column."""
+        column = next(arg for arg in node.args if arg.kind == MEMORY)
+        total: Poly = {}
+        is_complete = self.is_complete(node, column)
+        for key, part, factor in self.columns.split(column, is_complete):
+            self._cross(total, node, list(key), part, factor)
+        return total or {(node,): 1.0}
 
     def _cross(
         self, total: Poly, node: Node, same: list[Node], varying: Node, factor: float
@@ -401,21 +447,21 @@ class Reals:
             return self.graph.ite(atom, self._behind(node, high), self._behind(node, low))
         if inner.kind != MEMORY and not inner.varying:
             return inner
-        value = only_value(inner, True) if inner.kind == MEMORY and emits(inner) else None
-        if value is not None and value.op == CONST:
-            self.use(UNIFORM)
-            return value
-        made = self.graph.node("interp", node.kind, (inner, *node.args[1:]), node.imm)
-        made.varying = True
+        if inner.kind == MEMORY:
+            value = only_value(inner, True)
+            is_number = value is not None and value.op == CONST and not _is_no_number(value)
+            if value is not None and is_number and self.is_complete(node, inner):
+                self.use(UNIFORM)
+                return value
+        args = list(node.args)
+        args[1 if node.op == "at" else 0] = inner
+        made = self.graph.node(node.op, node.kind, tuple(args), node.imm)
+        made.varying = node.varying
         return made
 
 
 def _widens(node: Node) -> bool:
     return fold.width(node.kind) > fold.width(node.args[0].kind)
-
-
-def _digits(value: float) -> str:
-    return f"{value:.5e}"
 
 
 def _sum(parts: list[tuple[Poly, float]]) -> Poly:

@@ -3,7 +3,8 @@
 A column, or a choice that differs between vertices, of sums of products is the sum of one for each
 product: u * a + v * b where it is written first and u * c where it is written last is
 u * (a, 0) + v * (b, 0) + u * (0, c). What is written in one invocation of a geometry shader is the
-same for all vertices of the primitive if it is no variable of a loop.
+same for all vertices of the primitive if it is no variable of a loop. A column of constants that
+every vertex has is what it holds last and a column that ends with 0: (2, 5) is 5 - 3 * (1, 0).
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     Poly = dict[tuple[Node, ...], float]
     Factors = tuple[Node, ...]
     Split = list[tuple[Factors, Node, float]]
+    # By the factors that may be moved and, product by product, the others
+    Groups = dict[tuple[Factors, Factors], Poly]
 
 _MOST_LINKS: Final = 512
 _MOST_GROUPS: Final = 64
@@ -41,9 +44,10 @@ class Splits:
         self.made = made
         self.stays = stays
 
-    def split(self, node: Node) -> Split:
+    def split(self, node: Node, is_complete: bool = False) -> Split:
         """What varies, behind factors that do not, and a number before it: one for each product,
-        or if these are too many, one for each group of factors. Empty if it is too much."""
+        or if these are too many, one for each group of factors. Empty if it is too much.
+        ``is_complete``: a column has a value for each reader."""
         values = self._values(node) if node.kind == MEMORY else leaves_of(node)
         whole: Split = [] if node.kind == MEMORY else [((), node, 1.0)]
         if not values or len(values) > _MOST_LINKS:
@@ -51,16 +55,16 @@ class Splits:
         inside = node.kind == MEMORY and emits(node)
         polys = {value: self.poly(value) for value in values if not value.undef}
         for by_product in (True, False):
-            split = self._groups(node, values, polys, inside, by_product)
+            grouped = {v: self._grouped(poly, inside, by_product) for v, poly in polys.items()}
+            has_numbers = by_product and is_complete and len(polys) == len(values)
+            split = self._groups(node, values, grouped, has_numbers)
             if split is not None:
                 return split
         return whole
 
     def _groups(
-        self, node: Node, values: list[Node], polys: dict[Node, Poly], inside: bool,
-        by_product: bool,
-    ) -> Split | None:  # fmt: skip
-        grouped = {v: self._grouped(poly, inside, by_product) for v, poly in polys.items()}
+        self, node: Node, values: list[Node], grouped: dict[Node, Groups], has_numbers: bool
+    ) -> Split | None:
         scales: dict[tuple[Factors, Factors], float] = {}
         for value in values:
             for group, rest in grouped.get(value, {}).items():
@@ -70,6 +74,10 @@ class Splits:
             return None
         split: Split = []
         for group, scale in scales.items():
+            if has_numbers and not group[1]:
+                numbers = {value: grouped[value].get(group, {}).get((), 0.0) for value in values}
+                split += [(group[0], *part) for part in self._numbers(node, numbers)]
+                continue
             ends: dict[Node, Node] = {}
             for value in values:
                 if value.undef:
@@ -82,10 +90,21 @@ class Splits:
             split.append((group[0], made, scale))
         return split
 
-    def _grouped(
-        self, poly: Poly, inside: bool, by_product: bool
-    ) -> dict[tuple[Factors, Factors], Poly]:
-        groups: dict[tuple[Factors, Factors], Poly] = {}
+    def _numbers(self, column: Node, numbers: dict[Node, float]) -> list[tuple[Node, float]]:
+        """A column of numbers that each vertex has, as 1 and a column in which the value that is
+        written last is 0 and the next one that differs is 1; each with the number before it."""
+        kind = next(iter(numbers)).kind
+        last = next(iter(numbers.values()))
+        one = self.made(kind, {(): 1.0})
+        parts = [(one, last)] if last else []
+        step = next((c - last for c in numbers.values() if c != last), 0.0)
+        if step:
+            ends = {v: self.made(kind, {(): (c - last) / step}) for v, c in numbers.items()}
+            parts.append((self._column(column, ends), step))
+        return parts
+
+    def _grouped(self, poly: Poly, inside: bool, by_product: bool) -> Groups:
+        groups: Groups = {}
         for monomial, factor in poly.items():
             same = tuple([n for n in monomial if self._agreed(n, inside)])
             other = tuple([n for n in monomial if not self._agreed(n, inside)])

@@ -119,9 +119,10 @@ class ProvedStage(Acts):
         if self.name not in per_vertex or type.op != ops.OpTypeArray:
             return False
         notes = self.shapes.of(variable)
-        if notes.get(places.BUILTIN, (-1,))[0] in places.PATCH_BUILTINS:
-            return False
-        return not places.is_patch(self.shapes, variable, type.args[0])
+        is_patch = places.is_patch(self.shapes, variable, type.args[0])
+        if notes.get(places.BUILTIN, (-1,))[0] in places.PATCH_BUILTINS and not is_patch:
+            raise NotProvable("levels of tessellation that are not Patch")
+        return not is_patch
 
     def note_length(self, word: str, variable: Inst, type: Inst) -> None:
         builtin = self.shapes.of(variable).get(places.BUILTIN)

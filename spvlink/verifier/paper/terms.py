@@ -177,7 +177,27 @@ class Terms:
             (height, kinds),
         )
         node.height = max(node.height, height)  # its starts may have higher ones
+        node.varying = any(self._differs(arg, height) for arg in node.args)
         return node
+
+    def _differs(self, node: Node, height: int) -> bool:
+        """Whether a part of a loop may differ from one invocation to the next: by more than its
+        own variables."""
+        seen: set[Node] = set()
+        todo = [node]
+        while todo:
+            node = todo.pop()
+            if not node.varying or node in seen:
+                continue
+            seen.add(node)
+            if node.op == "var" and isinstance(node.imm[0], int) and node.imm[0] <= height:
+                continue
+            if node.op in OWN or not any(arg.varying for arg in node.args):
+                return True
+            if any(arg.kind == MEMORY for arg in node.args):
+                return True  # others write there, too
+            todo += node.args
+        return False
 
     def _needed(
         self, roots: list[Node], variables: Variables, leave: Callable[[Node], bool]
