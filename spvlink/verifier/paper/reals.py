@@ -114,7 +114,8 @@ class Reals:
             return self._choice(node, level)
         if node.op == "interp":
             inner = node.args[0]
-            if level == POLE and not inner.varying and inner.kind != MEMORY:
+            is_number = inner.kind != MEMORY and not _is_no_number(inner)
+            if level == POLE and not inner.varying and is_number:
                 self.use(UNIFORM)
                 return self.form(inner, level)
             # inside, nothing that is interpolated is changed in front of a decision
@@ -202,12 +203,10 @@ class Reals:
         return node.op != "glsl.Pow" or not _is_steep(node.args[1])
 
     def may_be_infinite(self, node: Node) -> bool:
-        """Whether a pole, or an infinity, is in what a value is made of."""
+        """Whether a pole is in what a value is made of."""
         known = self.infinite.get(node)
         if known is None:
-            if node.op == CONST:
-                has_pole = _is_no_number(node)
-            elif node.op in ("FDiv", "reciprocal"):
+            if node.op in ("FDiv", "reciprocal"):
                 has_pole = not self.away(node.args[-1])
             else:
                 has_pole = node.op in _POLES and not self.has_no_pole(node)
@@ -399,7 +398,7 @@ class Reals:
         """Interpolation of a sum: the sum of what is interpolated, each with the factors that all
         vertices agree on."""
         inner = node.args[0]
-        if node.imm == ("distance",):
+        if node.imm == ("distance",) or _is_no_number(inner):
             return {(node,): 1.0}
         if inner.kind == MEMORY:
             return self._of_column(node)
@@ -449,8 +448,7 @@ class Reals:
             return inner
         if inner.kind == MEMORY:
             value = only_value(inner, True)
-            is_number = value is not None and value.op == CONST and not _is_no_number(value)
-            if value is not None and is_number and self.is_complete(node, inner):
+            if value is not None and value.op == CONST and self.is_complete(node, inner):
                 self.use(UNIFORM)
                 return value
         args = list(node.args)

@@ -192,10 +192,8 @@ class Terms:
             seen.add(node)
             if node.op == "var" and isinstance(node.imm[0], int) and node.imm[0] <= height:
                 continue
-            if node.op in OWN or not any(arg.varying for arg in node.args):
+            if not any(arg.varying for arg in node.args):
                 return True
-            if any(arg.kind == MEMORY for arg in node.args):
-                return True  # others write there, too
             todo += node.args
         return False
 
