@@ -11,8 +11,9 @@ import pytest
 
 from spvlink.options import Options
 from spvlink.pipeline import Source
+from spvlink.verifier.machine.execute import execute
 from spvlink.verifier.paper.prove import prove
-from spvlink.verifier.verdict import EQUAL
+from spvlink.verifier.verdict import EQUAL, UNKNOWN
 from tests.support.samples import compile_glsl, edited
 
 UNIFORMS = "layout(set = 0, binding = 0) uniform U { vec4 tint; float level; int rounds; };\n"
@@ -313,3 +314,23 @@ def test_levels_that_are_not_patch_are_not_proved() -> None:
     planted = list(codes)
     planted[2] = edited(codes[2], (r"OpDecorate %gl_TessLevelOuter Patch", ""), environment=TARGET)
     assert not is_proved(codes, planted)
+
+
+MIXED = """#version 450
+layout(location = 0, component = 0) in vec2 first;
+layout(location = 0, component = 2) flat in vec2 second;
+layout(location = 0) out vec4 c;
+void main() { c = vec4(first, second); }
+"""
+
+
+def test_inputs_of_one_location_with_different_interpolation_are_not_judged() -> None:
+    """glslang refuses them, so one qualifier is taken away from a module that has two."""
+    vertex = compile_glsl(VERTEX.replace("BODY", "tint"), "vert", TARGET)
+    alike = compile_glsl(MIXED.replace("in vec2 first", "flat in vec2 first"), "frag", TARGET)
+    mixed = edited(alike, ("OpDecorate %first Flat", ""), environment=TARGET)
+    assert is_proved([vertex, alike], [vertex, alike])
+    assert not is_proved([vertex, alike], [vertex, mixed])
+    sides = [[Source(vertex), Source(fragment)] for fragment in (alike, mixed)]
+    assert execute(sides[0], sides[0], Options()).outcome == EQUAL
+    assert execute(sides[0], sides[1], Options()).outcome == UNKNOWN

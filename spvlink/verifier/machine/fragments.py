@@ -20,7 +20,16 @@ from spvlink.verifier.machine.interface import (
 )
 from spvlink.verifier.machine.memory import MemoryPointer, MemorySlot, load_tree
 from spvlink.verifier.machine.running import Running
-from spvlink.verifier.machine.values import Array, Tree, V, Value, either, gathered, mapped
+from spvlink.verifier.machine.values import (
+    Array,
+    NotInterpreted,
+    Tree,
+    V,
+    Value,
+    either,
+    gathered,
+    mapped,
+)
 
 QUADS: Final = 2  # of each primitive
 MOST: Final = 16  # primitives that are shaded
@@ -132,6 +141,7 @@ class Feed:
         self.made = made
         self.plan = plan
         self.corners: dict[MemorySlot, list[Tree]] = {}
+        self.interpolation: dict[int, tuple[Any, bool, bool]] = {}  # by Location
         at = made.at[:, plan.primitive]
         self.at = [at[c] for c in range(len(at))]
 
@@ -178,6 +188,8 @@ class Feed:
             if decorated(stage, variable, type, enums.Decoration_PerVertexKHR):
                 self.per_vertex(variable, type)
                 continue
+            if type.op != ops.OpTypeStruct:
+                self.note_interpolation(variable, type)
             trees = [self.corner(variable, type, c) for c in range(len(self.at))]
             slot = m.slots[variable]
             self.corners[slot] = trees
@@ -188,6 +200,21 @@ class Feed:
                 ]
             else:
                 slot.tree = self.mixed(variable, type, 0, trees)
+
+    def note_interpolation(self, variable: Inst, type: Inst) -> None:
+        """Vulkan: what a fragment shader reads of one Location is interpolated alike."""
+        stage = self.m.stage
+        own = self.qualifiers(variable, type, 0)
+
+        def note(location: int, component: int, scalar: Inst) -> V | None:
+            if self.interpolation.setdefault(location, own) != own:
+                reason = "inputs of one Location with different interpolation"
+                raise NotInterpreted(reason, stage.name, repr(variable))
+            return None
+
+        location = stage.find(variable, enums.Decoration_Location) or 0
+        lane = stage.find(variable, enums.Decoration_Component) or 0
+        assembled(stage, self.m.kinds, type, location, lane, note)
 
     def mixed(self, variable: Inst, type: Inst, member: int, trees: list[Tree]) -> Tree:
         where, perspective, flat = self.qualifiers(variable, type, member)

@@ -65,6 +65,7 @@ class ProvedStage(Acts):
         self.lengths: dict[object, int] = {}  # the shortest arrays of vertices, or primitives
         self.outputs: dict[Key, Node] = {}
         self.written: dict[Key, PlaceLeaf] = {}
+        self.interpolation: dict[int, tuple[str, ...]] = {}  # by Location
         self.seen: dict[object, Node] = {}
         self.sample_rate = False
         self.writes = any(
@@ -124,6 +125,14 @@ class ProvedStage(Acts):
             raise NotProvable("levels of tessellation that are not Patch")
         return not is_patch
 
+    def note_interpolation(self, leaves: list[PlaceLeaf]) -> None:
+        """Vulkan: what a fragment shader reads of one Location is interpolated alike."""
+        for leaf in leaves if self.name == "frag" else []:
+            if leaf.key[0] == "loc":
+                first = self.interpolation.setdefault(leaf.key[1], leaf.qualifiers)
+                if first != leaf.qualifiers:
+                    raise NotProvable("inputs of one Location with different interpolation")
+
     def note_length(self, word: str, variable: Inst, type: Inst) -> None:
         builtin = self.shapes.of(variable).get(places.BUILTIN)
         key = word, builtin, places.is_per_primitive(self.shapes, variable, type.args[0])
@@ -153,6 +162,7 @@ class ProvedStage(Acts):
                     self.note_length("input", inst, type)
                     type = type.args[0]
                 self.leaves[inst] = places.leaves_of(self.shapes, inst, type)
+                self.note_interpolation(flat_leaves(self.leaves[inst]))
             return TermPointer(("in", inst), (), self.pointee(inst))
         if storage in (enums.StorageClass_Private, enums.StorageClass_Output):
             return TermPointer((inst, 0), (), type)
