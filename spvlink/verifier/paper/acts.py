@@ -72,7 +72,11 @@ class Acts(Walker):
         return None
 
     def decides(self, inst: Inst) -> None:
-        if self.linked and any(node.undef for node in parts(self.value(inst))):
+        if inst.op == ops.OpCompositeConstruct and len(set(inst.args)) == 1:
+            inst = inst.args[0]
+        if inst.type is not None and inst.type.op != ops.OpTypeVector:
+            self.decided(inst)
+        elif self.linked and any(node.undef for node in parts(self.value(inst))):
             raise NotProvable("a choice by an undefined value")
 
     def precise(self, inst: Inst, name: str) -> tuple[object, ...]:

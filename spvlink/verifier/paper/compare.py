@@ -8,7 +8,7 @@ operands of which that is true. ``care`` is what is known of the paths that lead
 from __future__ import annotations
 
 from spvlink.verifier.paper import folding as fold
-from spvlink.verifier.paper.graph import BOOL, CONST, ITE, UNDEF, Graph, Node
+from spvlink.verifier.paper.graph import BOOL, CONST, ITE, UNDEF, Graph, Node, atoms_of
 from spvlink.verifier.paper.normal import COMMUTATIVE
 from spvlink.verifier.paper.terms import OWN, Terms
 
@@ -140,7 +140,7 @@ class Comparison:
         of the same loop's conditions."""
         graph = self.graph
         known = graph.negate(loop.args[0])
-        for atom in _atoms(care):
+        for atom in atoms_of(care):
             if atom.op != "loop" or atom.imm != loop.imm:
                 continue
             if atom.args[:1] + atom.args[2:] != loop.args[:1] + loop.args[2:]:
@@ -175,20 +175,3 @@ class Comparison:
             (a, b), (c, d) = original.args, linked.args
             return self.refines(a, d, care) and self.refines(b, c, care)
         return False
-
-
-def _atoms(condition: Node) -> list[Node]:
-    """Those of a diagram."""
-    reached: list[Node] = []
-    seen: set[Node] = set()
-    todo = [condition]
-    while todo:
-        node = todo.pop()
-        if node in seen or node.op == CONST:
-            continue
-        seen.add(node)
-        if node.op != ITE:
-            reached.append(node)
-            continue
-        todo += node.args
-    return reached

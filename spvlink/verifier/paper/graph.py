@@ -188,6 +188,23 @@ class Graph:
         return known
 
 
+def atoms_of(condition: Node) -> list[Node]:
+    """The atoms of a diagram."""
+    reached: list[Node] = []
+    seen: set[Node] = set()
+    todo = [condition]
+    while todo:
+        node = todo.pop()
+        if node in seen or node.op == CONST:
+            continue
+        seen.add(node)
+        if node.op != ITE:
+            reached.append(node)
+            continue
+        todo += node.args
+    return reached
+
+
 def _id(node: Node) -> int:
     return node.id
 

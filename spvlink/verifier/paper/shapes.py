@@ -24,6 +24,7 @@ MOST_PARTS: Final = 4096  # of a value
 OPAQUE: Final = "o"
 _OPAQUE_TYPES: Final = frozenset((
     ops.OpTypeImage, ops.OpTypeSampler, ops.OpTypeSampledImage, ops.OpTypeAccelerationStructureKHR,
+    ops.OpTypeRayQueryKHR,
 ))  # fmt: skip
 
 

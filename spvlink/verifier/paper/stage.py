@@ -19,6 +19,7 @@ from spvlink.verifier.paper.pointers import (
     scalars,
     with_part,
 )
+from spvlink.verifier.paper.queries import asked, is_query
 from spvlink.verifier.paper.shapes import Shapes, Value, mapped, parts, zipped
 from spvlink.verifier.paper.state import KILL, RETURN, Edge, met
 from spvlink.verifier.paper.terms import Terms
@@ -37,7 +38,9 @@ _BUFFERS: Final = frozenset((
     enums.StorageClass_Uniform, enums.StorageClass_StorageBuffer, enums.StorageClass_PushConstant,
     enums.StorageClass_UniformConstant,
 ))  # fmt: skip
-_CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
+_ELEMENTS: Final = frozenset((ops.OpPtrAccessChain, ops.OpInBoundsPtrAccessChain))
+_CHAINS: Final = _ELEMENTS | frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
+_PHYSICAL: Final = enums.StorageClass_PhysicalStorageBuffer
 _VOLATILE: Final = 1  # of memory operands
 DEMOTED: Final = "demoted"
 
@@ -224,17 +227,17 @@ class ProvedStage(Acts):
         if op == ops.OpLoad:
             if self.is_volatile(inst, 0):
                 raise NotProvable("a volatile load")
-            return self.load(self.value(inst.args[0]))
+            return self.load(self.pointer(inst.args[0]))
         if op == ops.OpStore:
             if self.is_volatile(inst, 0):
                 raise NotProvable("a volatile store")
-            return self.store(self.value(inst.args[0]), self.value(inst.args[1]))
+            return self.store(self.pointer(inst.args[0]), self.value(inst.args[1]))
         if op in _CHAINS:
             return self.chained(inst)
         if op == ops.OpFunctionCall:
             return self.called(inst)
         if op == ops.OpCopyMemory:
-            return self.store(self.value(inst.args[0]), self.load(self.value(inst.args[1])))
+            return self.store(self.pointer(inst.args[0]), self.load(self.pointer(inst.args[1])))
         node = self.pure(inst)
         if node is not None:
             return node
@@ -243,15 +246,36 @@ class ProvedStage(Acts):
     def is_volatile(self, inst: Inst, at: int) -> bool:
         return len(inst.imm) > at and bool(inst.imm[at] & _VOLATILE)
 
+    def pointer(self, inst: Inst) -> Value:
+        """A pointer; one that is a number is an address of physical storage."""
+        value = self.value(inst)
+        if not isinstance(value, Node) or inst.type is None or inst.type.op != ops.OpTypePointer:
+            return value
+        address = TermAddress((_PHYSICAL,), inst.type.args[0], frozenset())
+        address.within = (value,)
+        return address
+
     def chained(self, inst: Inst) -> Value:
-        base = self.value(inst.args[0])
+        base = self.pointer(inst.args[0])
         indices = [self.node(a) for a in inst.args[1:]]
+        if inst.op in _ELEMENTS:
+            base = self.element(base, inst.args[0], indices.pop(0))
         if isinstance(base, TermAddress):
             return chain(self.shapes, base, indices)
         if not isinstance(base, TermPointer):
             raise NotProvable("a pointer that is not followed")
         assert inst.type is not None
         return TermPointer(base.root, (*base.path, *indices), inst.type.args[0])
+
+    def element(self, base: Value, pointer: Inst, index: Node) -> TermAddress:
+        """The element of an array that a pointer leads to the first one of."""
+        notes = {} if pointer.type is None else self.shapes.of(pointer.type)
+        stride = notes.get(enums.Decoration_ArrayStride)
+        if not isinstance(base, TermAddress) or stride is None:
+            raise NotProvable("an element behind a pointer")
+        made = base.copy()
+        made.moved(stride[0], index)
+        return made
 
     def load(self, pointer: Value) -> Value:
         if isinstance(pointer, TermAddress):
@@ -281,7 +305,7 @@ class ProvedStage(Acts):
             return False
         if enums.Decoration_NonWritable in at.notes:
             return False
-        return at.where[0] == enums.StorageClass_StorageBuffer or (
+        return at.where[0] in (enums.StorageClass_StorageBuffer, _PHYSICAL) or (
             enums.Decoration_BufferBlock in at.notes
         )
 
@@ -355,6 +379,8 @@ class ProvedStage(Acts):
             return self.array_length(inst)
         if op == ops.OpExtInst and name_of_set(inst.args[0]).startswith("NonSemantic."):
             return None  # not part of the meaning (SPV_KHR_non_semantic_info)
+        if is_query(inst):
+            return asked(self, inst)
         flags = info.FLAGS.get(op, 0)
         if flags & info.ATOMIC and inst.args and isinstance(
             pointer := self.value(inst.args[0]), TermAddress

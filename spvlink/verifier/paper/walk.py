@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from spvlink.grammar import ops
 from spvlink.ir.core import Block, Function, Inst
-from spvlink.verifier.paper.graph import CONST, Graph, Node, NotProvable
+from spvlink.verifier.paper.graph import CONST, Graph, Node, NotProvable, atoms_of
 from spvlink.verifier.paper.shapes import Shapes, Value, mapped, parts
 from spvlink.verifier.paper.state import KILL, RETURN, BlockLayout, Cells, Edge, Exits, Target, met
 from spvlink.verifier.paper.terms import Terms
@@ -52,6 +52,9 @@ class Walker:
         self.path: Node = self.graph.true
         self.exits: Exits = {}
         self.counted = False  # whether a branch out of a loop was decided by constants
+        self.inner = 0  # loops that are walked
+        # What is known of undefined values by the instruction, in a call, that is tested
+        self.tested: dict[Node, tuple[Inst, int]] = {}
 
     # what the stage adds
     def act(self, inst: Inst) -> Value:
@@ -202,10 +205,14 @@ class Walker:
         return ways
 
     def decided(self, inst: Inst) -> Node:
-        """A condition. What the linked module leaves undefined decides nothing."""
+        """A condition. An atom is one choice of what is undefined: two instructions, or rounds of a
+        loop, may choose otherwise. In the original any of them may be taken."""
         condition = self.node(inst)
         if self.linked and condition.undef:
-            raise NotProvable("a condition depends on an undefined value")
+            for atom in [atom for atom in atoms_of(condition) if atom.undef]:
+                one = inst, self.call.number
+                if self.inner or self.tested.setdefault(atom, one) != one:
+                    raise NotProvable("a condition depends on an undefined value")
         return condition
 
     def _exits_loop(self, block: Block, targets: list[Inst]) -> bool:
@@ -260,9 +267,13 @@ class Walker:
 
     def loop(self, header: Block, body: set[Block], edge: Edge) -> Exits:
         before = self.counted
+        self.inner += 1
         exits = self.unrolled(header, body, edge)
         self.counted = before
-        return exits if exits is not None else self.closed(header, body, edge)
+        if exits is None:
+            exits = self.closed(header, body, edge)
+        self.inner -= 1
+        return exits
 
     def unrolled(self, header: Block, body: set[Block], edge: Edge) -> Exits | None:
         """Round by round, while constants decide that the loop goes on; None if they do not."""
