@@ -6,7 +6,7 @@ from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir.core import Inst, name_of_set
 from spvlink.verifier.paper.graph import CONST, Node, NotProvable
 from spvlink.verifier.paper.pointers import TermAddress, part_of, with_part
-from spvlink.verifier.paper.shapes import Value, parts
+from spvlink.verifier.paper.shapes import Value, mapped, parts
 from spvlink.verifier.paper.walk import Walker
 
 TYPE_CHECKING = False
@@ -132,6 +132,8 @@ class Acts(Walker):
         args = [self.value(a) for a in inst.args[1:]]
         if word == "Cross":
             return self.cross(args)
+        if word in ("Modf", "Frexp"):
+            return self.taken_apart(inst, word, args[0])
         if word == "PackDouble2x32":
             return self.joined("f64", args[0])
         if word == "UnpackDouble2x32":
@@ -151,6 +153,18 @@ class Acts(Walker):
 
     def load(self, pointer: Value) -> Value:
         raise NotImplementedError
+
+    def store(self, pointer: Value, value: Value) -> Value:
+        raise NotImplementedError
+
+    def taken_apart(self, inst: Inst, word: str, value: Value) -> Value:
+        """A fraction; the whole number, or the exponent, goes through the pointer."""
+        assert inst.args[2].type is not None
+        type = inst.args[2].type.args[0]
+        kind = self.shapes.kind(type.args[0] if type.op == ops.OpTypeVector else type)
+        rest = mapped(value, lambda x: self.terms.op(f"glsl.{word}.rest", kind, [x]))
+        self.store(self.value(inst.args[2]), rest)
+        return self.lanes(f"glsl.{word}", inst, [value], ())
 
     def cross(self, args: list[Value]) -> Value:
         """Each component depends on four numbers."""
@@ -264,11 +278,9 @@ class Acts(Walker):
     # -- products of vectors and matrices ----------------------------------------------------------
 
     def dot(self, name: str, inst: Inst, a: Value, b: Value) -> Node:
-        """The sum of products. Each product is the same with its factors turned, so the pairs are
-        not turned here but each is sorted; their order stays."""
-        pairs = [(x, y) if x.id <= y.id else (y, x) for x, y in zip(a, b)]
-        flat = tuple([node for pair in pairs for node in pair])
-        return self.graph.node(name, flat[0].kind, flat, self.precise(inst, _NAMES[inst.op]))
+        """The sum of products."""
+        flat = [node for pair in zip(a, b) for node in pair]
+        return self.terms.op(name, flat[0].kind, flat, self.precise(inst, _NAMES[inst.op]))
 
     def times_vector(self, inst: Inst, args: list[Value]) -> Value:
         matrix, vector = args

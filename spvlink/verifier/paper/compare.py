@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper.graph import BOOL, CONST, ITE, UNDEF, Graph, Node, atoms_of
-from spvlink.verifier.paper.normal import COMMUTATIVE
+from spvlink.verifier.paper.normal import COMMUTATIVE, DOTS
 from spvlink.verifier.paper.terms import OWN, Terms
 
 TYPE_CHECKING = False
@@ -21,6 +21,8 @@ _CHOICES: Final = (
     dict.fromkeys(("b", "f16", "f32", "f64", "i8", "i16", "i32", "i64"), 0),
     {"b": 1, "f16": 0xBC00, "f32": 0xBF800000, "f64": 0xBFF << 52,
      "i8": 0xFF, "i16": 0xFFFF, "i32": 0xFFFFFFFF, "i64": 0xFFFFFFFFFFFFFFFF},
+    {"b": 1, "f16": 0x3C00, "f32": 0x3F800000, "f64": 0x3FF << 52,
+     "i8": 1, "i16": 1, "i32": 1, "i64": 1},
 )  # fmt: skip
 # Their last operand is the path they are on: there may be more lanes, not fewer.
 GUARDED: Final = frozenset((
@@ -92,7 +94,7 @@ class Comparison:
         return original.undef and not linked.undef and self._may_be(original, linked)
 
     def _may_be(self, original: Node, linked: Node) -> bool:
-        """Whether a value is the linked one if all that is undefined in it is 0, or -1."""
+        """Whether a value is the linked one if all that is undefined in it is 0, -1, or 1."""
 
         def leave(node: Node) -> bool:
             return not node.undef
@@ -171,7 +173,11 @@ class Comparison:
             care = self.graph.true
         if all(self.refines(a, b, care) for a, b in pairs):
             return True
-        if original.op in COMMUTATIVE:
-            (a, b), (c, d) = original.args, linked.args
-            return self.refines(a, d, care) and self.refines(b, c, care)
+        if original.op in COMMUTATIVE or original.op in DOTS:
+            halves = list(zip(pairs[::2], pairs[1::2]))
+            return all(
+                (self.refines(a, c, care) and self.refines(b, d, care))
+                or (self.refines(a, d, care) and self.refines(b, c, care))
+                for (a, c), (b, d) in halves
+            )
         return False

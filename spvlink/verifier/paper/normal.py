@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 # a * b is b * a in IEEE 754, and so on. FMin and FMax are not here: which NaN or zero they give
 # depends on the order of their operands.
 COMMUTATIVE: Final = frozenset(("FAdd", "FMul", "FOrdEqual", "FOrdNotEqual", "IMul"))
+DOTS: Final = frozenset(("row", "Dot", "column product"))  # sums of products of two
 _MOST_LEAVES: Final = 32  # of a choice that is folded
 
 # Comparisons that are another one of swapped operands: (name, swapped, negated). A comparison of
@@ -192,6 +193,16 @@ def _reciprocal(graph: Graph, node: Node) -> Node | None:
     return None if node.bits & mantissa else graph.const(node.kind, other)
 
 
+def _dot(op: str) -> Rule:
+    def rule(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
+        """Each product is the same with its factors turned; their order stays."""
+        pairs = [args[at : at + 2] for at in range(0, len(args), 2)]
+        flat = [node for pair in pairs for node in sorted(pair, key=lambda n: n.id)]
+        return graph.node(op, kind, tuple(flat), imm)
+
+    return rule
+
+
 def _fma(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
     """A product with 1 or -1 is exact, so nothing is rounded but the sum; nor is x + -0.0."""
     a, b, c = args
@@ -303,6 +314,7 @@ _RULES: Final[dict[str, Rule]] = {
     "FMul": _product("FMul"),
     "FDiv": _product("FDiv"),
     "glsl.Fma": _fma,
+    **{op: _dot(op) for op in DOTS},
     "FOrdLessThan": _fless("FOrdLessThan"),
     "FOrdLessThanEqual": _fless("FOrdLessThanEqual"),
     "FOrdEqual": _fequal("FOrdEqual"),

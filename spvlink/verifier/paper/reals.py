@@ -4,11 +4,12 @@
     linear    interpolation is linear in real numbers: a sum of products with values that all
               vertices agree on may be made before or behind it
     sums      sums and products of real numbers do not depend on their order
+    zeros     what all vertices have as 0 is 0, x * 0 is 0, and x + 0 is x
 
 They hold for what ends in a colour. In front of a decision (a comparison, floor, a conversion to an
-integer, coordinates of a lookup) none of them holds, since a decision may depend on the last bit;
+integer, coordinates of a lookup) only ``zeros`` holds, since a decision may depend on the last bit;
 nor in front of a constant factor that makes a step of a last bit (``STEEP``). In front of a pole
-(division, sqrt, normalize ...) only ``uniform`` holds, unless the value stays away from it.
+(division, sqrt, normalize ...) ``uniform`` holds, too, and the others where the value stays away.
 
 A value in normal form has sums as ``poly``: monomials of other nodes, with factors in front of them
 that stand for all that differ by rounding.
@@ -36,6 +37,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 UNIFORM: Final = "uniform"
 LINEAR: Final = "linear"
 SUMS: Final = "sums"
+ZEROS: Final = "zeros"
 # How a value is used
 DECIDED: Final = 0
 POLE: Final = 1
@@ -118,6 +120,9 @@ class Reals:
             if level == POLE and not inner.varying and is_number:
                 self.use(UNIFORM)
                 return self.form(inner, level)
+            if _is_zero(inner):
+                self.use(ZEROS)
+                return inner
             # inside, nothing that is interpolated is changed in front of a decision
             return node
         if node.op in OWN or node.op == "SampledImage":
@@ -131,12 +136,25 @@ class Reals:
         args = [self.form(a, level) for a in node.args]
         if node.op in GUARDED:
             args[-1] = node.args[-1]
-        if node.op == "FDiv" and level != DECIDED and all(a.op == CONST for a in args):
+        if node.op == "FDiv" and all(a.op == CONST for a in args):
             return self._folded(node, args)
+        rest = self._without_zero(node, args)
+        if rest is not None:
+            self.use(ZEROS)
+            return rest
         return node if args == list(node.args) else self.terms.rebuilt(node, args)
 
+    def _without_zero(self, node: Node, args: list[Node]) -> Node | None:
+        """A product with 0, or a sum with 0, of what is a number."""
+        if node.op not in ("FAdd", "FMul") or not any(_is_zero(arg) for arg in args):
+            return None
+        zero, other = args if _is_zero(args[0]) else args[::-1]
+        if node.op == "FAdd":
+            return other
+        return None if _is_no_number(other) or self.may_be_infinite(other) else zero
+
     def _folded(self, node: Node, args: list[Node]) -> Node:
-        """A quotient of constants, which a device may have rounded to nearest."""
+        """A quotient of constants: Vulkan lets a device round it to nearest, too."""
         above, below = [fold.number(a.kind, a.bits) for a in args]
         bits = fold.bits_of(node.kind, above / below) if below != 0.0 else None
         if bits is None or not fold.ordinary(node.kind, fold.number(node.kind, bits)):
@@ -478,6 +496,12 @@ def _is_no_number(node: Node) -> bool:
     if node.op != CONST or not fold.is_float(node.kind):
         return False
     return not isfinite(fold.number(node.kind, node.bits))
+
+
+def _is_zero(node: Node) -> bool:
+    if node.op != CONST or not fold.is_float(node.kind):
+        return False
+    return fold.number(node.kind, node.bits) == 0.0
 
 
 def _is_gentle(step: Node) -> bool:

@@ -11,7 +11,7 @@ number of phis make no difference. Loops end: one that does not end is undefined
 from __future__ import annotations
 
 from spvlink.verifier.paper import normal
-from spvlink.verifier.paper.graph import BOOL, CONST, ITE, MEMORY, Graph, Node, NotProvable
+from spvlink.verifier.paper.graph import BOOL, CONST, ITE, MEMORY, UNDEF, Graph, Node, NotProvable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -37,6 +37,8 @@ class Terms:
             return self.graph.ite(args[0], args[1], args[2])
         if node.op == "loop":
             return self.reclosed(node, args)
+        if node.op == "interp" and args[0].op == UNDEF:
+            return args[0]
         if node.op == "at" and node.kind != MEMORY:
             return self.named(args[0], args[1])
         if node.op == "pick":
