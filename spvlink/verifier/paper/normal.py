@@ -181,6 +181,17 @@ def _product(op: str) -> Rule:
     return rule
 
 
+def quotient(graph: Graph, kind: str, above: Node, below: Node) -> Node | None:
+    """The quotient of constants that is rounded to nearest, one of those that Vulkan allows."""
+    values = [fold.number(kind, node.bits) for node in (above, below)]
+    if values[1] == 0.0 or not all(fold.ordinary(kind, value) for value in values):
+        return None
+    bits = fold.bits_of(kind, values[0] / values[1])
+    if bits is None or not fold.ordinary(kind, fold.number(kind, bits)):
+        return None
+    return graph.const(kind, bits)
+
+
 def _reciprocal(graph: Graph, node: Node) -> Node | None:
     """1 / x if that is exact: x is a power of two."""
     value = fold.number(node.kind, node.bits)

@@ -13,7 +13,8 @@ from spvlink.options import Options
 from spvlink.pipeline import STAGES, Source, stage_of
 from spvlink.verifier.known import KnownState
 from spvlink.verifier.paper.compare import Comparison
-from spvlink.verifier.paper.graph import ITE, UNDEF, Graph, Node, NotProvable, text
+from spvlink.verifier.paper.graph import CONST, ITE, UNDEF, Graph, Node, NotProvable, text
+from spvlink.verifier.paper.normal import quotient
 from spvlink.verifier.paper.pipeline import INDICES, Pipeline, Stuck, columns_of
 from spvlink.verifier.paper.places import PATCH_BUILTINS
 from spvlink.verifier.paper.reals import Reals
@@ -192,13 +193,29 @@ class _Proof:
         true = self.graph.true
         if self.comparison.refines(one, two, true):
             return True
-        for taken in self.taken(one, two):
-            if self.comparison.refines(taken, two, true):
-                return True
+        one = self.rounded(one, two)
+        originals = [one, *self.taken(one, two)]
+        if any(self.comparison.refines(original, two, true) for original in originals):
+            return True
         if self.options.exact or stage.name != "frag" or not words.startswith(COLOUR):
             return False
         self.comparison.deepest = None
-        return any(self.by_cases(taken, two, 0) for taken in (one, *self.taken(one, two)))
+        return any(self.by_cases(original, two, 0) for original in originals)
+
+    def rounded(self, original: Node, linked: Node) -> Node:
+        """The same with each quotient of constants, but for those that the linked value has, taken
+        as rounded to nearest: Vulkan allows that, and others."""
+        kept = _below(linked)
+        while True:
+            known: dict[Node, Node] = {}
+            for node in _below(original) - kept:
+                if node.op == "FDiv" and node.args[0].op == CONST == node.args[1].op:
+                    made = quotient(self.graph, node.kind, node.args[0], node.args[1])
+                    if made is not None:
+                        known[node] = made
+            if not known:
+                return original
+            original = self.terms.substituted(original, known, lambda node: False)
 
     def by_cases(self, original: Node, linked: Node, deep: int) -> bool:
         """Up to rounding; at once, or in each case of a condition that all invocations agree on. A

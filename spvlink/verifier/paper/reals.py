@@ -24,6 +24,7 @@ from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper.compare import GUARDED
 from spvlink.verifier.paper.constants import STEEP, Constants
 from spvlink.verifier.paper.graph import CONST, ITE, MEMORY, Graph, Node
+from spvlink.verifier.paper.normal import quotient
 from spvlink.verifier.paper.splits import Splits, emits
 from spvlink.verifier.paper.terms import OWN, Terms
 from spvlink.verifier.paper.vertices import in_same_places, only_value
@@ -137,7 +138,7 @@ class Reals:
         if node.op in GUARDED:
             args[-1] = node.args[-1]
         if node.op == "FDiv" and all(a.op == CONST for a in args):
-            return self._folded(node, args)
+            return quotient(self.graph, node.kind, args[0], args[1]) or node
         rest = self._without_zero(node, args)
         if rest is not None:
             self.use(ZEROS)
@@ -152,15 +153,6 @@ class Reals:
         if node.op == "FAdd":
             return other
         return None if _is_no_number(other) or self.may_be_infinite(other) else zero
-
-    def _folded(self, node: Node, args: list[Node]) -> Node:
-        """A quotient of constants: Vulkan lets a device round it to nearest, too."""
-        above, below = [fold.number(a.kind, a.bits) for a in args]
-        bits = fold.bits_of(node.kind, above / below) if below != 0.0 else None
-        if bits is None or not fold.ordinary(node.kind, fold.number(node.kind, bits)):
-            return self.terms.rebuilt(node, args)
-        self.use(SUMS)
-        return self.graph.const(node.kind, bits)
 
     def _loop(self, node: Node, level: int) -> Node:
         """In a loop only variables that decide nothing may be rounded otherwise."""
