@@ -1,0 +1,147 @@
+"""What the proof on paper follows: ray queries, addresses, choices by undefined values, quotients
+and zeros. A change that keeps the values is proved; a mistake beside it is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from spvlink.options import Options
+from spvlink.pipeline import Source
+from spvlink.verifier.paper.prove import prove
+from spvlink.verifier.verdict import EQUAL
+from tests.support.samples import compile_glsl
+
+VERTEX = """#version 460
+layout(location = 0) in vec4 p;
+layout(location = 1) in vec4 q;
+layout(set = 0, binding = 0) uniform U { vec4 tint; float level; };
+layout(location = 0) out vec4 v;
+void main() { gl_Position = p; v = WRITTEN; }
+"""
+FRAGMENT = """#version 460
+#extension GL_EXT_ray_query : require
+#extension GL_EXT_buffer_reference : require
+layout(set = 0, binding = 0) uniform U { vec4 tint; float level; };
+layout(set = 0, binding = 1) uniform accelerationStructureEXT scene;
+layout(set = 0, binding = 2) uniform sampler2D map;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer Numbers { float n[]; };
+layout(push_constant) uniform P { Numbers first; Numbers second; };
+layout(location = 0) in vec4 v;
+layout(location = 0) out vec4 c;
+float hit(float height, uint mask) {
+    rayQueryEXT query;
+    rayQueryInitializeEXT(query, scene, 0u, mask, vec3(v.xy, height), 0.1, vec3(0, 0, 1), 9.0);
+    while (rayQueryProceedEXT(query))
+        if (rayQueryGetIntersectionTypeEXT(query, false) == 0u)
+            rayQueryConfirmIntersectionEXT(query);
+    return rayQueryGetIntersectionTEXT(query, true);
+}
+float one_step(float height) {
+    rayQueryEXT query;
+    rayQueryInitializeEXT(query, scene, 0u, 255u, vec3(v.xy, height), 0.1, vec3(0, 0, 1), 9.0);
+    rayQueryProceedEXT(query);
+    return rayQueryGetIntersectionTEXT(query, true);
+}
+void main() {
+    float nothing;
+    READ
+}
+"""
+TARGET = "vulkan1.2"
+# (written, read) of the original and of what is linked
+RIGHT = {
+    "a ray query": (("q", "c = vec4(hit(v.z, 255u));"),
+                    ("q", "float one = 1.0; c = vec4(hit(v.z * one, 255u));")),
+    "a buffer by address": (("q", "c = vec4(first.n[2] + second.n[int(level)]);"),
+                            ("q", "c = vec4(second.n[int(level)] + first.n[1 + 1]);")),
+    "stores by address": (("q", "first.n[0] = v.x; second.n[1] = v.y; c = vec4(first.n[0]);"),
+                          ("q", "float y = v.y; first.n[0] = v.x; second.n[1] = y;"
+                                "c = vec4(first.n[0]);")),
+    "a choice by an undefined value": (
+        ("q", "c = nothing > 0.5 ? v : tint;"), ("q", "if (nothing > 0.5) c = v; else c = tint;")),
+    "an undefined value that is chosen": (
+        ("q", "c = level > 0.5 ? v : vec4(nothing);"), ("q", "c = v;")),
+    "a quotient of constants": (("q", "float five = 5.0; c = step(v, vec4(1.0 / five));"),
+                                ("q", "c = step(v, vec4(0.2));")),
+    "Modf": (("q", "float w; c = vec4(modf(v.x, w)) + w;"),
+             ("q", "float w; float f = modf(v.x, w); c = w + vec4(f);")),
+}  # fmt: skip
+# The same, but for --exact
+ROUNDED = {
+    "a zero of all vertices": (("vec4(q.xy, 0.0, 1.0)", "c = texture(map, v.xy + v.z * tint.xy);"),
+                               ("q", "c = texture(map, v.xy);")),
+    "a product with zero": (("vec4(q.xy, 0.0, 1.0)", "c = texture(map, v.xy * v.z);"),
+                            ("q", "c = texture(map, vec2(0.0));")),
+}  # fmt: skip
+WRONG = {
+    "another ray": (("q", "c = vec4(hit(v.z, 255u));"), ("q", "c = vec4(hit(v.w, 255u));")),
+    "another mask of a ray": (("q", "c = vec4(hit(v.z, 255u));"), ("q", "c = vec4(hit(v.z, 1u));")),
+    "fewer steps of a ray query": (("q", "c = vec4(hit(v.z, 255u));"),
+                                   ("q", "c = vec4(one_step(v.z));")),
+    "another buffer by address": (("q", "c = vec4(first.n[2]);"), ("q", "c = vec4(second.n[2]);")),
+    "another element by address": (("q", "c = vec4(first.n[2]);"), ("q", "c = vec4(first.n[3]);")),
+    "an address that may be the same": (
+        ("q", "first.n[0] = v.x; second.n[0] = v.y; c = vec4(first.n[0]);"),
+        ("q", "first.n[0] = v.x; second.n[0] = v.y; c = vec4(v.x);")),
+    "stores by address in another order": (
+        ("q", "first.n[0] = v.x; second.n[0] = v.y; c = v;"),
+        ("q", "second.n[0] = v.y; first.n[0] = v.x; c = v;")),
+    "an undefined value that decides": (("q", "c = v;"), ("q", "c = nothing > 0.5 ? v : tint;")),
+    "two choices by an undefined value": (
+        ("q", "c = vec4(0.0);"),
+        ("q", "c = vec4(0.0); if (nothing > 0.5) c += v; if (nothing > 0.5) c -= v;")),
+    "a choice by an undefined value in a loop": (
+        ("q", "c = vec4(0.0); if (nothing > 0.5) c = v * 2.0;"),
+        ("q", "c = vec4(0.0); for (int i = 0; i < 2; i++) if (nothing > 0.5) c += v;")),
+    "lanes of an undefined value": (
+        ("q", "c = vec4(0.0);"),
+        ("q", "vec2 m = mix(v.xx, v.yy, greaterThan(vec2(nothing), vec2(0.5)));"
+              "c = vec4(m.x - m.y);")),
+    "another quotient of constants": (("q", "float five = 5.0; c = step(v, vec4(1.0 / five));"),
+                                      ("q", "c = step(v, vec4(0.20001));")),
+    "a whole number for a fraction": (("q", "float w; c = vec4(modf(v.x, w));"),
+                                      ("q", "float w; modf(v.x, w); c = vec4(w);")),
+    "a zero of some vertices": (
+        ("q.x > 0.0 ? vec4(q.xy, 0.0, 1.0) : q", "c = texture(map, v.xy + v.z * tint.xy);"),
+        ("q", "c = texture(map, v.xy);")),
+    "a small number of all vertices": (
+        ("vec4(q.xy, 1e-30, 1.0)", "c = texture(map, v.xy + v.z * tint.xy);"),
+        ("q", "c = texture(map, v.xy);")),
+    "zero times what may be infinite": (
+        ("vec4(q.xy, 0.0, 1.0)", "c = texture(map, vec2(v.y / v.x * v.z));"),
+        ("q", "c = texture(map, vec2(0.0));")),
+}  # fmt: skip
+
+
+def compiled(texts: tuple[str, str]) -> list[Source]:
+    return [
+        Source(compile_glsl(VERTEX.replace("WRITTEN", texts[0]), "vert", TARGET)),
+        Source(compile_glsl(FRAGMENT.replace("READ", texts[1]), "frag", TARGET)),
+    ]
+
+
+def is_proved(before: list[Source], after: list[Source], exact: bool) -> bool:
+    return prove(before, after, Options(exact=exact), 20.0).outcome == EQUAL
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_keeps_the_values_is_proved(name: str) -> None:
+    before, after = [compiled(texts) for texts in RIGHT[name]]
+    assert [s.data for s in before] != [s.data for s in after]
+    assert is_proved(before, after, True)
+    assert is_proved(before, after, False)
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+def test_what_keeps_numbers_is_proved_by_default_alone(name: str) -> None:
+    before, after = [compiled(texts) for texts in ROUNDED[name]]
+    assert is_proved(before, after, False)
+    assert not is_proved(before, after, True)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_mistake_is_not_proved(name: str) -> None:
+    before, after = [compiled(texts) for texts in WRONG[name]]
+    assert is_proved(before, before, True)
+    assert not is_proved(before, after, True)
+    assert not is_proved(before, after, False)
