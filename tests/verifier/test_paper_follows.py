@@ -63,6 +63,16 @@ RIGHT = {
         ("q", "c = level > 0.5 ? v : vec4(nothing);"), ("q", "c = v;")),
     "a quotient of constants": (("q", "float five = 5.0; c = step(v, vec4(1.0 / five));"),
                                 ("q", "c = step(v, vec4(0.2));")),
+    "one of two quotients": (
+        ("q", "float five = 5.0, three = 3.0; c = step(v, vec4(1.0 / five)) + 1.0 / three;"),
+        ("q", "float three = 3.0; c = step(v, vec4(0.2)) + 1.0 / three;")),
+    "a dot product of constants": (("q", "vec2 a = vec2(3.0, 2.0); c = step(v, vec4(dot(a, a)));"),
+                                   ("q", "c = step(v, vec4(13.0));")),
+    "a zero that crosses": (("vec4(q.xy, 0.0, 1.0)", "c = texture(map, v.xz);"),
+                            ("q", "c = texture(map, vec2(v.x, 0.0));")),
+    "an undefined factor": (
+        ("level > 0.5 ? q : vec4(1.0)", "c = level > 0.5 ? v : v * nothing;"),
+        ("level > 0.5 ? q : vec4(1.0)", "c = v;")),
     "Modf": (("q", "float w; c = vec4(modf(v.x, w)) + w;"),
              ("q", "float w; float f = modf(v.x, w); c = w + vec4(f);")),
 }  # fmt: skip
@@ -74,6 +84,14 @@ ROUNDED = {
                             ("q", "c = texture(map, vec2(0.0));")),
 }  # fmt: skip
 WRONG = {
+    "a negative zero that crosses": (("vec4(q.xy, -0.0, 1.0)", "c = 1.0 / v.zzzz;"),
+                                     ("q", "c = vec4(1.0 / -0.0);")),
+    "factors of other products": (("q", "c = vec4(dot(v.xy, tint.xy));"),
+                                  ("q", "c = vec4(dot(vec2(v.x, tint.x), vec2(v.y, tint.y)));")),
+    "one term of a sum": (("q", "c = vec4(v.y + v.z);"), ("q", "c = vec4(v.x + v.y);")),
+    "zero times an infinity": (
+        ("vec4(q.xy, 0.0, 1.0)", "c = texture(map, vec2(v.z * uintBitsToFloat(0x7f800000u)));"),
+        ("q", "c = texture(map, vec2(0.0));")),
     "another ray": (("q", "c = vec4(hit(v.z, 255u));"), ("q", "c = vec4(hit(v.w, 255u));")),
     "another mask of a ray": (("q", "c = vec4(hit(v.z, 255u));"), ("q", "c = vec4(hit(v.z, 1u));")),
     "fewer steps of a ray query": (("q", "c = vec4(hit(v.z, 255u));"),
@@ -97,6 +115,9 @@ WRONG = {
         ("q", "c = vec4(0.0);"),
         ("q", "vec2 m = mix(v.xx, v.yy, greaterThan(vec2(nothing), vec2(0.5)));"
               "c = vec4(m.x - m.y);")),
+    "another dot product of constants": (
+        ("q", "vec2 a = vec2(3.0, 2.0); c = step(v, vec4(dot(a, a)));"),
+        ("q", "c = step(v, vec4(12.0));")),
     "another quotient of constants": (("q", "float five = 5.0; c = step(v, vec4(1.0 / five));"),
                                       ("q", "c = step(v, vec4(0.20001));")),
     "a whole number for a fraction": (("q", "float w; c = vec4(modf(v.x, w));"),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 # depends on the order of their operands.
 COMMUTATIVE: Final = frozenset(("FAdd", "FMul", "FOrdEqual", "FOrdNotEqual", "IMul"))
 DOTS: Final = frozenset(("row", "Dot", "column product"))  # sums of products of two
+ROUNDED: Final = DOTS | frozenset(("FDiv",))  # more than one result is allowed
 _MOST_LEAVES: Final = 32  # of a choice that is folded
 
 # Comparisons that are another one of swapped operands: (name, swapped, negated). A comparison of
@@ -181,9 +182,19 @@ def _product(op: str) -> Rule:
     return rule
 
 
-def quotient(graph: Graph, kind: str, above: Node, below: Node) -> Node | None:
-    """The quotient of constants that is rounded to nearest, one of those that Vulkan allows."""
-    values = [fold.number(kind, node.bits) for node in (above, below)]
+def rounded(graph: Graph, node: Node) -> Node | None:
+    """A quotient, or a sum of products, of constants, with each step rounded to nearest: one of the
+    results that Vulkan allows. None for anything else."""
+    kind, args = node.kind, node.args
+    if node.op not in ROUNDED or any(arg.op != CONST for arg in args):
+        return None
+    if node.op in DOTS:
+        total: Node | None = None
+        for at in range(0, len(args), 2):
+            product = apply(graph, "FMul", kind, list(args[at : at + 2]))
+            total = product if total is None else apply(graph, "FAdd", kind, [total, product])
+        return total if total is not None and total.op == CONST else None
+    values = [fold.number(kind, arg.bits) for arg in args]
     if values[1] == 0.0 or not all(fold.ordinary(kind, value) for value in values):
         return None
     bits = fold.bits_of(kind, values[0] / values[1])

@@ -6,7 +6,7 @@ from spvlink.grammar import enums
 from spvlink.ir.core import Module
 from spvlink.verifier.known import KnownState
 from spvlink.verifier.paper import folding as fold
-from spvlink.verifier.paper.graph import MEMORY, UNDEF, Node, NotProvable
+from spvlink.verifier.paper.graph import CONST, MEMORY, UNDEF, Node, NotProvable
 from spvlink.verifier.paper.payloads import PAYLOAD, PayloadStage
 from spvlink.verifier.paper.places import PATCH_BUILTINS, PlaceLeaf
 from spvlink.verifier.paper.terms import Terms
@@ -280,8 +280,8 @@ class _Supplies:
         return made
 
     def interpolated(self, node: Node, qualifiers: tuple[str, ...], kind: str) -> Node:
-        if node.op == UNDEF:
-            return node
+        if node.op == UNDEF or (node.op == CONST and node.bits == 0):
+            return node  # a sum of products with 0.0 is 0.0, whatever the weights
         word, where = self.tap or ("", ())
         if self.known.one_sample:  # it is at the centre
             qualifiers = tuple([q for q in qualifiers if q not in ("centroid", "sample")])

@@ -13,8 +13,8 @@ from spvlink.options import Options
 from spvlink.pipeline import STAGES, Source, stage_of
 from spvlink.verifier.known import KnownState
 from spvlink.verifier.paper.compare import Comparison
-from spvlink.verifier.paper.graph import CONST, ITE, UNDEF, Graph, Node, NotProvable, text
-from spvlink.verifier.paper.normal import quotient
+from spvlink.verifier.paper.graph import ITE, UNDEF, Graph, Node, NotProvable, text
+from spvlink.verifier.paper.normal import ROUNDED, rounded
 from spvlink.verifier.paper.pipeline import INDICES, Pipeline, Stuck, columns_of
 from spvlink.verifier.paper.places import PATCH_BUILTINS
 from spvlink.verifier.paper.reals import Reals
@@ -203,16 +203,15 @@ class _Proof:
         return any(self.by_cases(original, two, 0) for original in originals)
 
     def rounded(self, original: Node, linked: Node) -> Node:
-        """The same with each quotient of constants, but for those that the linked value has, taken
-        as rounded to nearest: Vulkan allows that, and others."""
+        """The same with what constants give, but for what the linked value has, too, rounded to
+        nearest: Vulkan allows that, and others."""
         kept = _below(linked)
         while True:
             known: dict[Node, Node] = {}
             for node in _below(original) - kept:
-                if node.op == "FDiv" and node.args[0].op == CONST == node.args[1].op:
-                    made = quotient(self.graph, node.kind, node.args[0], node.args[1])
-                    if made is not None:
-                        known[node] = made
+                made = rounded(self.graph, node) if node.op in ROUNDED else None
+                if made is not None:
+                    known[node] = made
             if not known:
                 return original
             original = self.terms.substituted(original, known, lambda node: False)

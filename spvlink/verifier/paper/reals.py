@@ -24,7 +24,7 @@ from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper.compare import GUARDED
 from spvlink.verifier.paper.constants import STEEP, Constants
 from spvlink.verifier.paper.graph import CONST, ITE, MEMORY, Graph, Node
-from spvlink.verifier.paper.normal import quotient
+from spvlink.verifier.paper.normal import rounded
 from spvlink.verifier.paper.splits import Splits, emits
 from spvlink.verifier.paper.terms import OWN, Terms
 from spvlink.verifier.paper.vertices import in_same_places, only_value
@@ -137,13 +137,12 @@ class Reals:
         args = [self.form(a, level) for a in node.args]
         if node.op in GUARDED:
             args[-1] = node.args[-1]
-        if node.op == "FDiv" and all(a.op == CONST for a in args):
-            return quotient(self.graph, node.kind, args[0], args[1]) or node
         rest = self._without_zero(node, args)
         if rest is not None:
             self.use(ZEROS)
             return rest
-        return node if args == list(node.args) else self.terms.rebuilt(node, args)
+        made = node if args == list(node.args) else self.terms.rebuilt(node, args)
+        return rounded(self.graph, made) or made
 
     def _without_zero(self, node: Node, args: list[Node]) -> Node | None:
         """A product with 0, or a sum with 0, of what is a number."""
