@@ -52,7 +52,7 @@ def test_the_default_needs_axioms_and_names_them() -> None:
     codes = list(build("water"))
     after = linked(codes, False)
     assert proved(codes, after, True).outcome != EQUAL
-    assert set(proved(codes, after, False).axioms) == {"linear", "sums", "uniform"}
+    assert set(proved(codes, after, False).axioms) == {"linear", "sums", "uniform", "zeros"}
 
 
 @pytest.mark.parametrize("exact", [False, True])

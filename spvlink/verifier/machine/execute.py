@@ -13,7 +13,7 @@ from spvlink.verifier.machine.declared import MachineStage, stages_of
 from spvlink.verifier.machine.pipeline import Run
 from spvlink.verifier.machine.seen import Seen, SeenDifference, first_difference
 from spvlink.verifier.machine.specialize import frozen
-from spvlink.verifier.machine.values import Endless, NotInterpreted, V
+from spvlink.verifier.machine.values import Broken, Endless, NotInterpreted, V
 from spvlink.verifier.machine.world import World, prepared
 from spvlink.verifier.verdict import EQUAL, EXECUTED, UNEQUAL, UNKNOWN, Place, Verdict
 
@@ -118,4 +118,7 @@ def both(
         except Endless as error:
             second = Seen()
             second.values[error.stage, "the end of its loops"] = V(np.zeros(1))
+        except Broken as error:
+            second = Seen()
+            second.values[error.stage, error.why] = V(np.zeros(1))
     return first, second

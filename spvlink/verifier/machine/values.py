@@ -39,6 +39,10 @@ class Endless(NotInterpreted):
     """A loop that takes too long."""
 
 
+class Broken(NotInterpreted):
+    """A rule of Vulkan is broken, so nothing is known of what a device makes of it."""
+
+
 class V:
     """A scalar or a vector: ``d`` the numbers, ``u`` where they are undefined (None: nowhere)."""
 

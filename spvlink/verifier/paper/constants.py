@@ -24,8 +24,9 @@ class Constants:
         """The number that stands for ``value``, which is finite."""
         if abs(value) >= STEEP:
             return value
-        at = bisect_left(self.met, value)
-        for other in self.met[max(at - 1, 0) : at + 1]:
+        above = bisect_left(self.met, value)
+        first = max(above - 1, 0)
+        for other in self.met[first : above + 1]:
             if abs(other - value) <= _NEAR * abs(value):
                 return other
         insort(self.met, value)

@@ -9,7 +9,7 @@ from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper.graph import CONST, MEMORY, UNDEF, Node, NotProvable
 from spvlink.verifier.paper.payloads import PAYLOAD, PayloadStage
 from spvlink.verifier.paper.places import PATCH_BUILTINS, PlaceLeaf
-from spvlink.verifier.paper.terms import Terms
+from spvlink.verifier.paper.terms import OF_PRIMITIVE, Terms
 from spvlink.verifier.paper.vertices import (
     at_vertex,
     by_number,
@@ -230,7 +230,7 @@ class _Supplies:
         value = by_number(self.terms, node) if self.covers(leaf, node) else None
         if value is not None:
             return value
-        return self.read(self.graph.node("of primitive", leaf.kind, (node,)), node)
+        return self.read(self.graph.node(OF_PRIMITIVE, leaf.kind, (node,)), node)
 
     def flat(self, node: Node, leaf: PlaceLeaf) -> Node:
         """The value of the provoking vertex."""

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-    from spvlink.verifier.paper.stage import ProvedStage
+    from spvlink.verifier.paper.acts import Acts
 
 # What changes a query, and whether what it knew before matters
 _STEPS: Final = {
@@ -31,21 +31,21 @@ def is_query(inst: Inst) -> bool:
     return ops.NAMES.get(inst.op, "").startswith("OpRayQuery")
 
 
-def asked(stage: ProvedStage, inst: Inst) -> Value:
+def asked(acts: Acts, inst: Inst) -> Value:
     """What an instruction gives of its query. Raises NotProvable."""
-    pointer = stage.value(inst.args[0])
+    pointer = acts.value(inst.args[0])
     if not isinstance(pointer, TermPointer):
         raise NotProvable("a ray query that is not followed")
-    query = stage.load(pointer)
+    query = acts.load(pointer)
     if not isinstance(query, Node):
         raise NotProvable("several ray queries at once")
     name = ops.NAMES[inst.op][2:]
-    others = [stage.value(a) for a in inst.args[1:]]
+    others = [acts.value(a) for a in inst.args[1:]]
     if inst.op not in _STEPS:
-        return stage.whole(name, inst, [query, *others], inst.imm)
+        return acts.whole(name, inst, [query, *others], inst.imm)
     before = [query] if _STEPS[inst.op] else []
     flat = (*before, *[node for value in others for node in parts(value)])
-    stage.store(pointer, stage.graph.node(name, OPAQUE, flat, inst.imm))
+    acts.store(pointer, acts.graph.node(name, OPAQUE, flat, inst.imm))
     if inst.op == ops.OpRayQueryProceedKHR:
-        return stage.graph.node("proceeds", BOOL, flat)
+        return acts.graph.node("proceeds", BOOL, flat)
     return None

@@ -26,7 +26,7 @@ from spvlink.verifier.paper.constants import STEEP, Constants
 from spvlink.verifier.paper.graph import CONST, ITE, MEMORY, Graph, Node
 from spvlink.verifier.paper.normal import rounded
 from spvlink.verifier.paper.splits import Splits, emits
-from spvlink.verifier.paper.terms import OWN, Terms
+from spvlink.verifier.paper.terms import OF_PRIMITIVE, OWN, Terms
 from spvlink.verifier.paper.vertices import in_same_places, only_value
 
 TYPE_CHECKING = False
@@ -62,7 +62,7 @@ _POLES: Final = frozenset((
 # Their poles are elsewhere than at zero.
 _FAR_POLES: Final = frozenset(("glsl.Tan", "glsl.MatrixInverse", "glsl.Asin", "glsl.Acos"))
 # They take one of the values of a column.
-_SELECTS: Final = frozenset(("of primitive", "at", "column"))
+_SELECTS: Final = frozenset((OF_PRIMITIVE, "at", "column"))
 _LAST_COORDINATE: Final = ("tese", enums.BuiltIn_TessCoord, 2)
 _LOST: Final = 1e-9  # of the parts of a sum that cancel
 
@@ -86,7 +86,7 @@ class Reals:
 
     def is_complete(self, reader: Node, column: Node) -> bool:
         """Whether a column has a value of each vertex, or primitive, that is drawn."""
-        others = self.indices if reader.op == "of primitive" else self.positions
+        others = self.indices if reader.op == OF_PRIMITIVE else self.positions
         return emits(column) or any(in_same_places(column, other) for other in others)
 
     def use(self, axiom: str) -> None:

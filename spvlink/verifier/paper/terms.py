@@ -253,8 +253,9 @@ class Terms:
         return known[node]
 
 
+OF_PRIMITIVE = "of primitive"  # the value that a primitive of a mesh shader has
 BEHIND = "behind barrier"  # what others have written by then
 # What another invocation has for itself, and not as an operation on what it has.
 OWN = frozenset((
-    "interp", "column", "patch", "at", "of primitive", "read back", BEHIND, "payload value",
+    "interp", "column", "patch", "at", OF_PRIMITIVE, "read back", BEHIND, "payload value",
 ))  # fmt: skip
