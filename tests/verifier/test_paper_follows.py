@@ -16,7 +16,7 @@ layout(location = 0) in vec4 p;
 layout(location = 1) in vec4 q;
 layout(set = 0, binding = 0) uniform U { vec4 tint; float level; };
 layout(location = 0) out vec4 v;
-void main() { gl_Position = p; v = WRITTEN; }
+void main() { float nothing; gl_Position = p; v = WRITTEN; }
 """
 FRAGMENT = """#version 460
 #extension GL_EXT_ray_query : require
@@ -80,15 +80,25 @@ RIGHT = {
 ROUNDED = {
     "a zero of all vertices": (("vec4(q.xy, 0.0, 1.0)", "c = texture(map, v.xy + v.z * tint.xy);"),
                                ("q", "c = texture(map, v.xy);")),
+    "a negative zero that crosses": (("vec4(q.xy, NEGATIVE, 1.0)", "c = texture(map, v.xz);"),
+                                     ("q", "c = texture(map, vec2(v.x, NEGATIVE));")),
+    "an undefined value of vertices": (
+        ("level > 0.5 ? vec4(0.6) : vec4(nothing)", "c = pow(clamp(tint, 0.0, 1.0), v);"),
+        ("q", "c = pow(clamp(tint, 0.0, 1.0), vec4(0.6));")),
     "a product with zero": (("vec4(q.xy, 0.0, 1.0)", "c = texture(map, v.xy * v.z);"),
                             ("q", "c = texture(map, vec2(0.0));")),
 }  # fmt: skip
 WRONG = {
-    "a negative zero that crosses": (("vec4(q.xy, -0.0, 1.0)", "c = 1.0 / v.zzzz;"),
-                                     ("q", "c = vec4(1.0 / -0.0);")),
+    "a quotient of a denormal number": (
+        ("q", "float a = 1e-40, b = 1e-10; c = step(v, vec4(a / b));"),
+        ("q", "c = step(v, vec4(9.99994643e-31));")),
+    "a quotient that is a denormal number": (
+        ("q", "float a = 1e-30, b = 1e10; c = step(v, vec4(a / b));"),
+        ("q", "c = step(v, vec4(1e-40));")),
     "factors of other products": (("q", "c = vec4(dot(v.xy, tint.xy));"),
                                   ("q", "c = vec4(dot(vec2(v.x, tint.x), vec2(v.y, tint.y)));")),
-    "one term of a sum": (("q", "c = vec4(v.y + v.z);"), ("q", "c = vec4(v.x + v.y);")),
+    "one term of a sum": (("q", "c = vec4(v.x, v.y + v.z, 0, 0);"),
+                          ("q", "c = vec4(v.x, v.x + v.y, 0, 0);")),
     "zero times an infinity": (
         ("vec4(q.xy, 0.0, 1.0)", "c = texture(map, vec2(v.z * uintBitsToFloat(0x7f800000u)));"),
         ("q", "c = texture(map, vec2(0.0));")),
@@ -135,9 +145,10 @@ WRONG = {
 
 
 def compiled(texts: tuple[str, str]) -> list[Source]:
+    written, read = [t.replace("NEGATIVE", "uintBitsToFloat(0x80000000u)") for t in texts]
     return [
-        Source(compile_glsl(VERTEX.replace("WRITTEN", texts[0]), "vert", TARGET)),
-        Source(compile_glsl(FRAGMENT.replace("READ", texts[1]), "frag", TARGET)),
+        Source(compile_glsl(VERTEX.replace("WRITTEN", written), "vert", TARGET)),
+        Source(compile_glsl(FRAGMENT.replace("READ", read), "frag", TARGET)),
     ]
 
 
