@@ -37,6 +37,26 @@ def test_undefined_excuses_the_original_and_convicts_the_linked(undefined: str, 
     assert judged(other, undefined).outcome == UNEQUAL
 
 
+# (of a word with undefined bits, whether a bit of them can be seen)
+WORDS = [
+    ("uint w = uint(f * 0.0 + nothing) << 8 | uint(n & 255); o = vec4(w & 255u);", False),
+    ("uint w = uint(nothing) << 8 | uint(n & 255); o = vec4(w & 511u);", True),
+    ("uint w = uint(nothing) | 7u; o = vec4((w & 3u) + uint(n & 255) - 3u);", False),
+    ("uint w = uint(1e30 + f * 0.0) << 8 | uint(n & 255); o = vec4(w & 255u);", False),
+    ("uint w = uint(1e30 + f * 0.0) << 8 | uint(n & 255); o = vec4(w & 511u);", True),
+    ("uint w = uint(min(NAN, f)) << 8 | uint(n & 255); o = vec4(w & 255u);", False),
+    ("int w = n / (n - n) << 8 | n & 255; o = vec4(w & 511);", True),
+]
+
+
+@pytest.mark.parametrize(("text", "seen"), WORDS)
+def test_undefined_bits_convict_where_they_are_seen(text: str, seen: bool) -> None:
+    nan = "uintBitsToFloat(uint(n & 0) + 0x7fc00000u)"
+    text = f"void main() {{ float nothing; {text.replace('NAN', nan)} }}"
+    verdict = judged("void main() { o = vec4(n & 255); }", text)
+    assert verdict.outcome == (UNEQUAL if seen else UNKNOWN), verdict
+
+
 SAME = [
     ("if (n > 1) o = v; else o = v * 2.0;", "o = n > 1 ? v : v * 2.0;"),
     ("o = vec4(0.0); for (int i = 0; i < 3; ++i) o += v;", "o = vec4(0.0) + v + v + v;"),

@@ -208,7 +208,8 @@ def converted(kinds: Kinds, op: int, type: Inst, source: Inst, value: V) -> V:
         cut = np.trunc(a.astype(np.float64))
         bad = ~((cut >= -half) & (cut < half))
         d = unsigned(np.where(bad, 0, cut).astype(SIGNED[to.itemsize * 8]))
-    return V(d, either(value.u, bad if bad.any() else None))
+    made = kinds.unknown([], V(d, bad if bad.any() else None))
+    return V(made.d, either(value.u, made.u))
 
 
 def rounded(kinds: Kinds, type: Inst, value: Array) -> Array:

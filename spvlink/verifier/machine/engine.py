@@ -51,7 +51,7 @@ class Machine:
     ) -> None:
         self.stage = stage
         self.world = world
-        self.kinds = Kinds(world.loose)
+        self.kinds = Kinds(world.loose, world.ones)
         self.count = count
         self.groups = groups
         self.group_count = 0 if groups is None else int(groups.max()) + 1

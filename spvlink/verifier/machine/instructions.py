@@ -281,7 +281,8 @@ def _call(m: Machine, f: Frame, i: Inst) -> Value:
 
 def _lanewise(m: Machine, f: Frame, i: Inst) -> Value:
     values = f.values
-    return arithmetic.lanewise(i.op, [values[a] for a in i.args])
+    given = [values[a] for a in i.args]
+    return m.kinds.unknown(given, arithmetic.lanewise(i.op, given))
 
 
 for _op in (*arithmetic.LANES, *arithmetic.DOUBTFUL):
@@ -424,6 +425,8 @@ def _extended(m: Machine, f: Frame, i: Inst) -> Value:
     if number in (glsl.Glsl_PackDouble2x32, glsl.Glsl_UnpackDouble2x32):
         return arithmetic.bitcast(m.kinds, i.type, i.args[1].type, given[0])
     made = extended.lanewise(number, given)
+    if made is not None:
+        made = m.kinds.unknown(given, made)
     if made is None:
         made = extended.of_vectors(number, given)
     if made is None:

@@ -12,6 +12,7 @@ from spvlink.verifier.verdict import Place
 
 NEAR: Final = 1e-4  # docs/explanation/proof.md: a part in 10,000 of the value, or of 1.0
 NEAR_DOUBLE: Final = 1e-6  # the least that counts where floats were computed as doubles
+UNDEFINED: Final = "undefined"
 NEAR_FINE: Final = 1e-9  # of what is double itself
 
 
@@ -71,8 +72,9 @@ def unlike(a: Array, b: Array, exact: bool, loose: bool, fine: bool = False) -> 
 
 
 def first_difference(
-    before: Seen, after: Seen, exact: bool, loose: bool
-) -> SeenDifference | None:  # fmt: skip
+    before: Seen, after: Seen, exact: bool, loose: bool, trusted: bool = False
+) -> SeenDifference | None:
+    """``trusted``: an undefined value is what the interpreter happened to compute."""
     for key, value in before.values.items():
         count = before.counts[key]
         known = np.ones(count, dtype=bool)
@@ -89,20 +91,20 @@ def first_difference(
             return SeenDifference(place, f"{count} values", f"{after.counts[key]} values", 0)
         bad = unlike(value.d, other.d, exact, loose, key in before.fine)
         bad = np.broadcast_to(bad, (count,)) & known
-        if other.u is not None:
+        if other.u is not None and not trusted:
             bad = bad | (known & np.broadcast_to(other.u, (count,)))
         if bad.any():
             lane = int(np.argmax(bad))
             shown: object = _shown(other.d, lane)
             if other.u is not None and np.broadcast_to(other.u, (count,))[lane]:
-                shown = "undefined"
+                shown = UNDEFINED
             return SeenDifference(place, _shown(value.d, lane), shown, lane)
     for key, value in after.values.items():
         if key not in before.values and (value.u is None or not value.u.all()):
             return SeenDifference(Place(*key), "not written", _shown(value.d, 0), 0)
     for stage in {**before.stores, **after.stores}:
         difference = _stores(stage, before.stores.get(stage, []), after.stores.get(stage, []),
-                        exact, loose)  # fmt: skip
+                        exact, loose, trusted)  # fmt: skip
         if difference is not None:
             return difference
     return None
@@ -136,8 +138,9 @@ class _Sequence:
 
 
 def _stores(
-    stage: str, before: list[MemoryEntry], after: list[MemoryEntry], exact: bool, loose: bool
-) -> SeenDifference | None:
+    stage: str, before: list[MemoryEntry], after: list[MemoryEntry], exact: bool, loose: bool,
+    trusted: bool,
+) -> SeenDifference | None:  # fmt: skip
     a, b = _Sequence(before), _Sequence(after)
     size = min(len(a.lanes), len(b.lanes))
     for n in range(size):
@@ -152,8 +155,9 @@ def _stores(
         kind = a.kinds[a.which[n]]
         dtype = object if kind == "int" else np.float64
         x, y = np.array([a.value[n]], dtype=dtype), np.array([b.value[n]], dtype=dtype)
-        if b.u[n] or unlike(x, y, exact, loose, kind == "double")[0]:
-            shown = "undefined" if b.u[n] else b.value[n]
+        is_unknown = b.u[n] and not trusted
+        if is_unknown or unlike(x, y, exact, loose, kind == "double")[0]:
+            shown = UNDEFINED if b.u[n] else b.value[n]
             return SeenDifference(where, a.value[n], shown, int(a.lanes[n]))
     if len(a.lanes) != len(b.lanes):
         place = Place(stage, "the number of stores")

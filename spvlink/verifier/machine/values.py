@@ -163,10 +163,12 @@ def widened(value: V, size: int) -> V:
 
 
 class Kinds:
-    """What types look like as arrays."""
+    """What types look like as arrays. ``ones``: nothing but bits that are 1, or NaN, where nobody
+    knows a value."""
 
-    def __init__(self, loose: bool) -> None:
+    def __init__(self, loose: bool, ones: bool) -> None:
         self.loose = loose
+        self.ones = ones
         self.known: dict[Inst, Any] = {}
 
     def dtype(self, type: Inst) -> Any:
@@ -192,13 +194,23 @@ class Kinds:
         if types.is_scalar(type) or type.op == ops.OpTypeVector:
             shape = (type.imm[0], 1) if type.op == ops.OpTypeVector else (1,)
             u = np.ones(shape, dtype=bool) if undefined else None
-            return V(np.zeros(shape, dtype=self.dtype(type)), u)
+            return self.unknown([], V(np.zeros(shape, dtype=self.dtype(type)), u))
         if not types.is_composite(type):
             raise NotInterpreted("a type that is not interpreted", "", repr(type))
         parts = range(types.size_of(type))
         if type.op == ops.OpTypeStruct:
             return [self.filled(type.args[n], undefined) for n in parts]
         return [self.filled(type.args[0], undefined)] * len(parts)
+
+    def unknown(self, given: list[V], made: V) -> V:
+        """What was made, with ones where it is undefined though nothing given is."""
+        if not self.ones or made.u is None:
+            return made
+        known = either(*[value.u for value in given])
+        where = made.u if known is None else made.u & ~known
+        dtype = made.d.dtype
+        other = {"f": np.nan, "b": True, "u": np.iinfo(np.uint64).max}[dtype.kind]
+        return V(np.where(where, np.array(other).astype(dtype), made.d), made.u)
 
     def scalar(self, type: Inst, bits: int) -> V:
         """A constant."""

@@ -45,6 +45,7 @@ class World:
         self.known = KnownState(options)
         self.loose = loose
         self.edges = edges
+        self.ones = False  # what is undefined
         self.regions: dict[object, Region] = {}
         self.images: dict[object, Array] = {}
         self.images_undefined: dict[object, Array] = {}
