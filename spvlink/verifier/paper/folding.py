@@ -91,8 +91,15 @@ def _floats(op: str, kind: str, kinds: list[str], v: list[float], bits: list[int
         result = math.copysign(_ROUNDED[op](v[0]), v[0])  # floor(-0.0) is an int in Python
     elif op in _PICKED and v[0] != v[1]:
         result = _PICKED[op](v[0], v[1])
+    elif op in ("glsl.FClamp", "glsl.NClamp") and bits[0] in bits[1:] and v[1] < v[2]:
+        return bits[0]
     elif op in ("glsl.FClamp", "glsl.NClamp") and v[1] < v[2] and v[0] not in (v[1], v[2]):
         result = min(max(v[0], v[1]), v[2])
+    elif op == "glsl.Fract":
+        result = v[0] - math.floor(v[0])
+        rounded = bits_of(kind, result)
+        if rounded is None or number(kind, rounded) != result:
+            return None
     elif op in ("ConvertFToS", "ConvertFToU"):
         return _whole(op, kind, v[0])
     else:
@@ -134,7 +141,8 @@ _INT_OPS: Final = frozenset((
     "IAdd", "IMul", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Not", "ShiftLeftLogical",
     "ShiftRightLogical", "ShiftRightArithmetic", "IEqual", "ULessThan", "SLessThan", "UDiv",
     "UMod", "SDiv", "SRem", "SMod", "UConvert", "SConvert", "glsl.UMin", "glsl.UMax", "glsl.SMin",
-    "glsl.SMax", "glsl.SAbs", "bits", "BitFieldUExtract", "BitFieldSExtract",
+    "glsl.SMax", "glsl.SAbs", "bits", "BitFieldUExtract", "BitFieldSExtract", "BitCount",
+    "glsl.FindUMsb", "glsl.FindILsb",
 ))  # fmt: skip
 
 
@@ -147,6 +155,12 @@ def _ints(op: str, kind: str, kinds: list[str], b: list[int]) -> int | None:
         return (b[0] if op == "UConvert" else signed(kinds[0], b[0])) & mask
     if op == "Not":
         return ~b[0] & mask
+    if op == "BitCount":
+        return b[0].bit_count()
+    if op == "glsl.FindUMsb":  # -1 if there is none
+        return b[0].bit_length() - 1 & mask
+    if op == "glsl.FindILsb":
+        return (b[0] & -b[0]).bit_length() - 1 & mask
     if op == "glsl.SAbs":
         return abs(signed(kind, b[0])) & mask
     if op in _BITWISE:

@@ -47,6 +47,11 @@ class Terms:
             return self._resummed(node, args)
         if node.op == "izero":
             return self.op("IEqual", BOOL, [args[0], self.graph.const(args[0].kind, 0)])
+        if node.op in _OF_MANY and len(args) > 2:
+            made = args[0]
+            for arg in args[1:]:
+                made = self.op(node.op, node.kind, [made, arg], node.imm)
+            return made
         return self.op(node.op, node.kind, args, node.imm)
 
     def _resummed(self, node: Node, args: list[Node]) -> Node:
@@ -253,6 +258,7 @@ class Terms:
         return known[node]
 
 
+_OF_MANY = frozenset(("BitwiseAnd", "BitwiseOr", "BitwiseXor"))
 OF_PRIMITIVE = "of primitive"  # the value that a primitive of a mesh shader has
 BEHIND = "behind barrier"  # what others have written by then
 # What another invocation has for itself, and not as an operation on what it has.
