@@ -73,6 +73,17 @@ RIGHT = {
     "an undefined factor": (
         ("level > 0.5 ? q : vec4(1.0)", "c = level > 0.5 ? v : v * nothing;"),
         ("level > 0.5 ? q : vec4(1.0)", "c = v;")),
+    "one bit": (("q", "c = vec4(float(uint(level) & 4u));"),
+                ("q", "c = vec4((uint(level) & 4u) != 0u ? 4.0 : 0.0);")),
+    "the least number": (("q", "uint n = uint(level); c = vec4(min(max(n, 0u), ~0u));"),
+                         ("q", "uint n = uint(level); c = vec4(n);")),
+    "bits of constants": (
+        ("q", "uint a = 6u; c = v * float(bitCount(a) + findMSB(a) + findLSB(a))"
+              " + float(bitfieldReverse(a) >> 29);"),
+        ("q", "c = v * 5.0 + 3.0;")),
+    "floats of constants": (
+        ("q", "float x = -1.75; c = v + fract(x); c += step(0.5, x); c += clamp(x, -1.75, 1.0);"),
+        ("q", "float zero = 0.0; c = v + 0.25; c += zero; c -= 1.75;")),
     "Modf": (("q", "float w; c = vec4(modf(v.x, w)) + w;"),
              ("q", "float w; float f = modf(v.x, w); c = w + vec4(f);")),
 }  # fmt: skip
@@ -102,6 +113,17 @@ WRONG = {
     "zero times an infinity": (
         ("vec4(q.xy, 0.0, 1.0)", "c = texture(map, vec2(v.z * uintBitsToFloat(0x7f800000u)));"),
         ("q", "c = texture(map, vec2(0.0));")),
+    "another bit": (("q", "c = vec4(float(uint(level) & 4u));"),
+                    ("q", "c = vec4((uint(level) & 2u) != 0u ? 4.0 : 0.0);")),
+    "one of two bits": (("q", "c = vec4(float(uint(level) & 6u));"),
+                        ("q", "c = vec4((uint(level) & 6u) != 0u ? 6.0 : 0.0);")),
+    "a number below zero": (("q", "int n = int(level); c = vec4(max(n, 0));"),
+                            ("q", "int n = int(level); c = vec4(n);")),
+    "the fraction of a negative zero": (
+        ("q", "float x = NEGATIVE; c = 1.0 / vec4(fract(x));"),
+        ("q", "float x = NEGATIVE; c = 1.0 / vec4(x);")),
+    "a fraction that rounds": (("q", "float x = -1e-9; c = step(v, vec4(fract(x)));"),
+                               ("q", "c = step(v, vec4(1.0));")),
     "another ray": (("q", "c = vec4(hit(v.z, 255u));"), ("q", "c = vec4(hit(v.w, 255u));")),
     "another mask of a ray": (("q", "c = vec4(hit(v.z, 255u));"), ("q", "c = vec4(hit(v.z, 1u));")),
     "fewer steps of a ray query": (("q", "c = vec4(hit(v.z, 255u));"),

@@ -95,8 +95,10 @@ def _floats(op: str, kind: str, kinds: list[str], v: list[float], bits: list[int
         return bits[0]
     elif op in ("glsl.FClamp", "glsl.NClamp") and v[1] < v[2] and v[0] not in (v[1], v[2]):
         result = min(max(v[0], v[1]), v[2])
+    elif op == "glsl.Step":
+        result = 0.0 if v[1] < v[0] else 1.0
     elif op == "glsl.Fract":
-        result = v[0] - math.floor(v[0])
+        result = (v[0] - math.floor(v[0])) or 0.0  # -0.0 - -0.0 is 0.0
         rounded = bits_of(kind, result)
         if rounded is None or number(kind, rounded) != result:
             return None
@@ -142,7 +144,7 @@ _INT_OPS: Final = frozenset((
     "ShiftRightLogical", "ShiftRightArithmetic", "IEqual", "ULessThan", "SLessThan", "UDiv",
     "UMod", "SDiv", "SRem", "SMod", "UConvert", "SConvert", "glsl.UMin", "glsl.UMax", "glsl.SMin",
     "glsl.SMax", "glsl.SAbs", "bits", "BitFieldUExtract", "BitFieldSExtract", "BitCount",
-    "glsl.FindUMsb", "glsl.FindILsb",
+    "glsl.FindUMsb", "glsl.FindILsb", "BitReverse",
 ))  # fmt: skip
 
 
@@ -155,6 +157,8 @@ def _ints(op: str, kind: str, kinds: list[str], b: list[int]) -> int | None:
         return (b[0] if op == "UConvert" else signed(kinds[0], b[0])) & mask
     if op == "Not":
         return ~b[0] & mask
+    if op == "BitReverse":
+        return int(f"{b[0]:0{size}b}"[::-1], 2)
     if op == "BitCount":
         return b[0].bit_count()
     if op == "glsl.FindUMsb":  # -1 if there is none

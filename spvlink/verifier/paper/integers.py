@@ -9,7 +9,7 @@ Shifts by the width or more and divisions by zero are undefined and never folded
 from __future__ import annotations
 
 from spvlink.verifier.paper import folding as fold
-from spvlink.verifier.paper.graph import BOOL, CONST, Graph, Node
+from spvlink.verifier.paper.graph import BOOL, CONST, ITE, Graph, Node
 from spvlink.verifier.paper.masks import Masks, possible
 
 TYPE_CHECKING = False
@@ -88,10 +88,32 @@ def _shift_left(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ..
     return summed(graph, kind, [(args[0], 1 << by.bits)])
 
 
+def _shift_signed(
+    graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
+) -> Node | None:
+    """A shift by nothing."""
+    return args[0] if args[1].op == CONST and not args[1].bits else None
+
+
+def _least(op: str) -> Rule:
+    def rule(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
+        """No number is below 0, or above that of which all bits are set."""
+        ones = (1 << fold.width(kind)) - 1
+        neutral, final = (ones, 0) if op == "glsl.UMin" else (0, ones)
+        for one, other in (args, args[::-1]):
+            if one.op == CONST and one.bits in (neutral, final):
+                return other if one.bits == neutral else one
+        return None
+
+    return rule
+
+
 def _zero(graph: Graph, node: Node) -> Node:
     """Whether a number is zero: so is its negation, so one of both stands for them."""
     if node.op == CONST:
         return graph.false if node.bits else graph.true
+    if node.op == ITE and all(arg.op in (CONST, ITE) for arg in node.args[1:]):
+        return graph.ite(node.args[0], _zero(graph, node.args[1]), _zero(graph, node.args[2]))
     if node.op == SUM:
         size = fold.width(node.kind)
         factor = node.imm[1]
@@ -304,6 +326,9 @@ class _Rules:
             "UConvert": self.resize("UConvert"),
             "SConvert": self.resize("SConvert"),
             "BitFieldUExtract": self.field,
+            "ShiftRightArithmetic": _shift_signed,
+            "glsl.UMin": _least("glsl.UMin"),
+            "glsl.UMax": _least("glsl.UMax"),
             "BitFieldInsert": self.put,
             "BitwiseAnd": self.bitwise("BitwiseAnd"),
             "BitwiseOr": self.bitwise("BitwiseOr"),
@@ -345,7 +370,11 @@ def _bitwise(apply: Apply, graph: Graph, op: str, kind: str, args: list[Node]) -
     if op == "BitwiseXor" and constant == ones and kept:
         whole = _row(graph, op, kind, kept, 0, 0)
         return apply(graph, "Not", kind, [whole])
-    return _row(graph, op, kind, kept, constant, ones if op == "BitwiseAnd" else 0)
+    row = _row(graph, op, kind, kept, constant, ones if op == "BitwiseAnd" else 0)
+    if op != "BitwiseAnd" or not constant or constant & (constant - 1) or row.op == CONST:
+        return row
+    # one bit is a choice of two numbers
+    return graph.ite(_zero(graph, row), graph.const(kind, 0), graph.const(kind, constant))
 
 
 def _row(graph: Graph, op: str, kind: str, kept: list[Node], constant: int, none: int) -> Node:
