@@ -12,7 +12,9 @@ import pytest
 from spvlink.options import Options
 from spvlink.pipeline import Source
 from spvlink.verifier.machine.execute import execute
+from spvlink.verifier.paper.graph import MEMORY, Graph
 from spvlink.verifier.paper.prove import prove
+from spvlink.verifier.paper.terms import Terms
 from spvlink.verifier.verdict import EQUAL, UNEQUAL, UNKNOWN
 from tests.support.samples import compile_glsl, edited
 
@@ -335,3 +337,20 @@ def test_inputs_of_one_location_with_different_interpolation_convict_a_link() ->
     assert execute(sides[0], sides[0], Options()).outcome == EQUAL
     assert execute(sides[0], sides[1], Options()).outcome == UNEQUAL
     assert execute(sides[1], sides[1], Options()).outcome == UNKNOWN
+
+
+def test_what_is_made_anew_of_a_column_stays_what_it_is() -> None:
+    """Its kind is not that of the column, and fragments differ in it though no vertex value does."""
+    graph = Graph(1000, 60.0)
+    terms = Terms(graph)
+    zero, one = graph.const("f32", 0), graph.const("f32", 0x3F800000)
+    columns = [
+        graph.node("emit", MEMORY, (graph.node("unwritten", MEMORY), number))
+        for number in (zero, one)
+    ]
+    for op, args in (("interp", ()), ("at", (graph.node("provoking", "o"),))):
+        made = graph.node(op, "f32", (*args, columns[0]))
+        made.varying = True
+        other = terms.substituted(made, {zero: one}, lambda node: False)
+        assert (other.op, other.kind, other.args[-1]) == (op, "f32", columns[1])
+        assert other.varying

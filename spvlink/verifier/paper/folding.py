@@ -95,6 +95,8 @@ def _floats(op: str, kind: str, kinds: list[str], v: list[float], bits: list[int
         return bits[0]
     elif op in ("glsl.FClamp", "glsl.NClamp") and v[1] < v[2] and v[0] not in (v[1], v[2]):
         result = min(max(v[0], v[1]), v[2])
+    elif op == "glsl.FSign":
+        result = math.copysign(1.0 if v[0] else 0.0, v[0])
     elif op == "glsl.Step":
         result = 0.0 if v[1] < v[0] else 1.0
     elif op == "glsl.Fract":

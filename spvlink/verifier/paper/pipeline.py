@@ -215,9 +215,7 @@ class _Supplies:
         if leaf.key[0] == "prim":
             return self.of_primitive(node, leaf)
         if "flat" in leaf.qualifiers:
-            if self.tap is not None:
-                raise NotProvable("a flat input that is interpolated at a point")
-            return self.flat(node, leaf)
+            return self.flat(node, leaf)  # wherever it is interpolated (GLSL 4.60, 8.13.2)
         if leaf.kind[0] != "f":
             raise NotProvable("an integer that is interpolated")
         if "sample" in leaf.qualifiers and self.stage is not None and not self.known.one_sample:

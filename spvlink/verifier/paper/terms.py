@@ -40,7 +40,7 @@ class Terms:
         if node.op == "interp" and args[0].op == UNDEF:
             return args[0]
         if node.op == "at" and node.kind != MEMORY:
-            return self.named(args[0], args[1])
+            return self.named(args[0], args[1], node.kind)
         if node.op == "pick":
             return self.pick(args[0], args[1:])
         if node.op == "isum":
@@ -52,7 +52,10 @@ class Terms:
             for arg in args[1:]:
                 made = self.op(node.op, node.kind, [made, arg], node.imm)
             return made
-        return self.op(node.op, node.kind, args, node.imm)
+        made = self.op(node.op, node.kind, args, node.imm)
+        if node.op in OWN and node.varying:
+            made.varying = True  # also if nothing that it is made of does
+        return made
 
     def _resummed(self, node: Node, args: list[Node]) -> Node:
         from spvlink.verifier.paper.integers import summed
@@ -231,9 +234,10 @@ class Terms:
         known = self.moved.setdefault(vertex, {})
         return self._at(vertex, node, known)
 
-    def named(self, vertex: Node, node: Node) -> Node:
-        """What one vertex has: all invocations agree on it if they agree on the vertex."""
-        made = self.graph.node("at", node.kind, (vertex, node))
+    def named(self, vertex: Node, node: Node, kind: str = "") -> Node:
+        """What one vertex has: all invocations agree on it if they agree on the vertex. ``kind``:
+        of the scalar, if ``node`` is a column."""
+        made = self.graph.node("at", kind or node.kind, (vertex, node))
         made.varying = vertex.varying or node.kind == MEMORY
         return made
 
