@@ -203,6 +203,12 @@ RULES = {
         "triangles", ("tint * t.x + tint * t.y + tint * t.z", "v"), ("tint", "v"),
         (("tint * t.x + tint * t.y", "v"), ("tint * t.x + tint * t.y + tint * t.y", "v")),
     ),
+    "a choice of numbers": Sides(
+        "vertex", ("p.x > 0.0 ? vec4(0.25) : vec4(0.75)", "v * level"),
+        ("p.x > 0.0 ? vec4(1.0) : vec4(0.0)", "(0.75 - 0.5 * v) * level"),
+        (("p.x > 0.0 ? vec4(0.0) : vec4(1.0)", "(0.75 - 0.5 * v) * level"),
+         ("p.x > 0.0 ? vec4(1.0) : vec4(0.0)", "(0.75 - 0.25 * v) * level")),
+    ),
     "a loop of uniforms": Sides(
         "vertex", ("vec4(p.xyz, halved(level))", "v.xyz * v.w, 1.0"),
         ("vec4(p.xyz * halved(level), 1.0)", "v.xyz, 1.0"),
@@ -340,7 +346,7 @@ def test_inputs_of_one_location_with_different_interpolation_convict_a_link() ->
 
 
 def test_what_is_made_anew_of_a_column_stays_what_it_is() -> None:
-    """Its kind is not that of the column, and fragments differ in it though no vertex value does."""
+    """Its kind is not that of the column, and fragments differ in it, though no vertex does."""
     graph = Graph(1000, 60.0)
     terms = Terms(graph)
     zero, one = graph.const("f32", 0), graph.const("f32", 0x3F800000)

@@ -24,7 +24,7 @@ from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper.compare import GUARDED
 from spvlink.verifier.paper.constants import STEEP, Constants
 from spvlink.verifier.paper.graph import CONST, ITE, MEMORY, Graph, Node
-from spvlink.verifier.paper.normal import rounded
+from spvlink.verifier.paper.normal import choose, leaves_of, rounded
 from spvlink.verifier.paper.splits import Splits, emits
 from spvlink.verifier.paper.terms import OF_PRIMITIVE, OWN, Terms
 from spvlink.verifier.paper.vertices import in_same_places, only_value
@@ -398,9 +398,18 @@ class Reals:
         return _times(self.poly(above), {(inverse,): 1.0})
 
     def polys_of_choice(self, node: Node) -> Poly:
+        """A choice of numbers is one of them, and a choice that has 0 for it and 1 for the next."""
         form = self.form(node, SMOOTH)
         if form.op == CONST:
             return self.poly(form)
+        leaves = leaves_of(form) or [form]
+        if form.op == ITE and not any(leaf.op != CONST or _is_no_number(leaf) for leaf in leaves):
+            numbers = {leaf: fold.number(leaf.kind, leaf.bits) for leaf in leaves}
+            low = numbers[leaves[0]]
+            step = next(number - low for number in numbers.values() if number != low)
+            ends = {n: self.constant(n.kind, (c - low) / step) for n, c in numbers.items()}
+            poly: Poly = {(choose(self.graph, form, ends),): step}
+            return {(): low, **poly} if low else poly
         return self.polys.get(form.id, {(form,): 1.0}) if form.op == "poly" else {(form,): 1.0}
 
     def _interpolated(self, node: Node) -> Poly:
