@@ -14,7 +14,7 @@ from spvlink.verifier.machine.declared import MachineStage, stages_of
 from spvlink.verifier.machine.pipeline import Run
 from spvlink.verifier.machine.seen import UNDEFINED, Seen, SeenDifference, first_difference
 from spvlink.verifier.machine.specialize import frozen
-from spvlink.verifier.machine.values import Broken, Endless, NotInterpreted, V
+from spvlink.verifier.machine.values import Endless, NotInterpreted, RuleBroken, V
 from spvlink.verifier.machine.world import World, prepared
 from spvlink.verifier.verdict import EQUAL, EXECUTED, UNEQUAL, UNKNOWN, Place, Verdict
 
@@ -132,7 +132,7 @@ def shown(side: list[MachineStage], world: World, options: Options, ones: bool =
         except Endless as error:
             second = Seen()
             second.values[error.stage, "the end of its loops"] = V(np.zeros(1))
-        except Broken as error:
+        except RuleBroken as error:
             second = Seen()
             second.values[error.stage, error.why] = V(np.zeros(1))
     return second

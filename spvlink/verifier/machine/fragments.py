@@ -22,7 +22,7 @@ from spvlink.verifier.machine.memory import MemoryPointer, MemorySlot, load_tree
 from spvlink.verifier.machine.running import Running
 from spvlink.verifier.machine.values import (
     Array,
-    Broken,
+    RuleBroken,
     Tree,
     V,
     Value,
@@ -209,7 +209,7 @@ class Feed:
         def note(location: int, component: int, scalar: Inst) -> V | None:
             if self.interpolation.setdefault(location, own) != own:
                 reason = "inputs of one Location with different interpolation"
-                raise Broken(reason, stage.name, repr(variable))
+                raise RuleBroken(reason, stage.name, repr(variable))
             return None
 
         location = stage.find(variable, enums.Decoration_Location) or 0

@@ -39,7 +39,7 @@ class Endless(NotInterpreted):
     """A loop that takes too long."""
 
 
-class Broken(NotInterpreted):
+class RuleBroken(NotInterpreted):
     """A rule of Vulkan is broken, so nothing is known of what a device makes of it."""
 
 
