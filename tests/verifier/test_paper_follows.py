@@ -147,6 +147,9 @@ WRONG = {
         ("q", "c = vec4(0.0);"),
         ("q", "vec2 m = mix(v.xx, v.yy, greaterThan(vec2(nothing), vec2(0.5)));"
               "c = vec4(m.x - m.y);")),
+    "a constant that a device computes": (
+        ("q", "c = step(v, vec4(0.2));"),
+        ("q", "float five = 5.0; c = step(v, vec4(1.0 / five));")),
     "another dot product of constants": (
         ("q", "vec2 a = vec2(3.0, 2.0); c = step(v, vec4(dot(a, a)));"),
         ("q", "c = step(v, vec4(12.0));")),

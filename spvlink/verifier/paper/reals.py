@@ -142,7 +142,7 @@ class Reals:
             self.use(ZEROS)
             return rest
         made = node if args == list(node.args) else self.terms.rebuilt(node, args)
-        return rounded(self.graph, made) or made
+        return made if level == DECIDED else rounded(self.graph, made) or made
 
     def _without_zero(self, node: Node, args: list[Node]) -> Node | None:
         """A product with 0, or a sum with 0, of what is a number."""
