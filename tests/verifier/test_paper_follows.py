@@ -25,7 +25,8 @@ layout(set = 0, binding = 0) uniform U { vec4 tint; float level; };
 layout(set = 0, binding = 1) uniform accelerationStructureEXT scene;
 layout(set = 0, binding = 2) uniform sampler2D map;
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Numbers { float n[]; };
-layout(push_constant) uniform P { Numbers first; Numbers second; };
+layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer Fixed { float n[]; };
+layout(push_constant) uniform P { Numbers first; Numbers second; Fixed third; };
 layout(location = 0) in vec4 v;
 layout(location = 0) out vec4 c;
 float hit(float height, uint mask) {
@@ -133,6 +134,9 @@ WRONG = {
     "an address that may be the same": (
         ("q", "first.n[0] = v.x; second.n[0] = v.y; c = vec4(first.n[0]);"),
         ("q", "first.n[0] = v.x; second.n[0] = v.y; c = vec4(v.x);")),
+    "a read that is moved before a store by address": (
+        ("q", "first.n[0] = v.x; c = vec4(third.n[0]);"),
+        ("q", "float x = third.n[0]; first.n[0] = v.x; c = vec4(x);")),
     "stores by address in another order": (
         ("q", "first.n[0] = v.x; second.n[0] = v.y; c = v;"),
         ("q", "second.n[0] = v.y; first.n[0] = v.x; c = v;")),

@@ -303,9 +303,11 @@ class ProvedStage(Acts):
         """Whether this or another invocation may write what is read."""
         if at.where[0] in (enums.StorageClass_PushConstant, enums.StorageClass_UniformConstant):
             return False
+        if at.where[0] == _PHYSICAL:
+            return True  # another pointer may lead there, too
         if enums.Decoration_NonWritable in at.notes:
             return False
-        return at.where[0] in (enums.StorageClass_StorageBuffer, _PHYSICAL) or (
+        return at.where[0] == enums.StorageClass_StorageBuffer or (
             enums.Decoration_BufferBlock in at.notes
         )
 
