@@ -324,6 +324,21 @@ def test_levels_that_are_not_patch_are_not_proved() -> None:
     assert not is_proved(codes, planted)
 
 
+def test_a_loop_over_interpolations_differs_between_fragments() -> None:
+    """Though all that is named in it besides the variable is the same for all of them."""
+    graph = Graph(1000, 60.0)
+    terms = Terms(graph)
+    at = terms.variable("i32", 0, 0)
+    after = terms.op("IAdd", "i32", [at, graph.const("i32", 1)])
+    more = terms.op("SLessThan", "b", [after, graph.node("load", "i32")])
+    column = graph.node("emit", MEMORY, (graph.node("unwritten", MEMORY), graph.const("f32", 0)))
+    value = graph.node("interp", "f32", (column, at))
+    value.varying = True
+    table = {at: (graph.const("i32", 0), after)}
+    assert not terms.closed(more, at, table, 0).varying
+    assert terms.closed(more, value, table, 0).varying
+
+
 MIXED = """#version 450
 layout(location = 0, component = 0) in vec2 first;
 layout(location = 0, component = 2) flat in vec2 second;

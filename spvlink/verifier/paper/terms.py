@@ -202,7 +202,7 @@ class Terms:
             seen.add(node)
             if node.op == "var" and isinstance(node.imm[0], int) and node.imm[0] <= height:
                 continue
-            if not any(arg.varying for arg in node.args):
+            if node.op in OWN or not any(arg.varying for arg in node.args):
                 return True
             todo += node.args
         return False
