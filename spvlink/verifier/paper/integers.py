@@ -97,7 +97,9 @@ def _shift_signed(
 
 def _least(op: str) -> Rule:
     def rule(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
-        """No number is below 0, or above that of which all bits are set."""
+        """No number is below 0, or above that of which all bits are set; of x and x it is x."""
+        if args[0] is args[1] and not args[0].undef:
+            return args[0]
         ones = (1 << fold.width(kind)) - 1
         neutral, final = (ones, 0) if op == "glsl.UMin" else (0, ones)
         for one, other in (args, args[::-1]):

@@ -21,7 +21,10 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 # a * b is b * a in IEEE 754, and so on. FMin and FMax are not here: which NaN or zero they give
 # depends on the order of their operands.
-COMMUTATIVE: Final = frozenset(("FAdd", "FMul", "FOrdEqual", "FOrdNotEqual", "IMul"))
+COMMUTATIVE: Final = frozenset((
+    "FAdd", "FMul", "FOrdEqual", "FOrdNotEqual", "IMul", "glsl.SMin", "glsl.SMax", "glsl.UMin",
+    "glsl.UMax",
+))  # fmt: skip
 DOTS: Final = frozenset(("row", "Dot", "column product"))  # sums of products of two
 ROUNDED: Final = DOTS | frozenset(("FDiv",))  # more than one result is allowed
 _MOST_LEAVES: Final = 32  # of a choice that is folded
@@ -346,6 +349,8 @@ _RULES: Final[dict[str, Rule]] = {
     "glsl.FMax": _same,
     "glsl.NMin": _same,
     "glsl.NMax": _same,
+    "glsl.SMin": _same,
+    "glsl.SMax": _same,
     "FConvert": _fconvert,
     "Select": _select,
     "LogicalAnd": _and,

@@ -27,6 +27,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
     from typing import Final
 
+    Sides = list[list[tuple[str, Module]]]  # original and linked: stages and their modules
+
     from spvlink.ir.core import Module
 
 MOST_NODES: Final = 400_000
@@ -48,7 +50,7 @@ def prove(
     sides = [_ordered(list(before)), _ordered(list(after))]
     try:
         is_same = [(s.data, s.entry) for s in before] == [(s.data, s.entry) for s in after]
-        verdict = Verdict(EQUAL, PAPER) if is_same else _Proof(sides, options, seconds).run()
+        verdict = Verdict(EQUAL, PAPER) if is_same else _looked_at(sides, options, seconds)
     except Stuck as stuck:
         verdict = Verdict(UNKNOWN, PAPER, stuck.place, stuck.reason)
     except NotProvable as why:
@@ -68,6 +70,21 @@ def prove(
     return verdict
 
 
+def _looked_at(sides: Sides, options: Options, seconds: float) -> Verdict:
+    """In the plain form; where that shows a difference once more, with values in the form that
+    they have on their paths: branches that were joined are alike in one of both."""
+    begin = time.perf_counter()
+    verdict = _Proof(sides, options, seconds).run()
+    left = seconds - (time.perf_counter() - begin)
+    if verdict.outcome == EQUAL or left <= 0:
+        return verdict
+    try:
+        again = _Proof(sides, options, left, narrow=True).run()
+    except (Stuck, NotProvable, RecursionError):
+        return verdict
+    return again if again.outcome == EQUAL else verdict
+
+
 def _ordered(sources: list[Source]) -> list[tuple[str, Module]]:
     modules = read_pipeline(sources)
     named = []
@@ -79,13 +96,13 @@ def _ordered(sources: list[Source]) -> list[tuple[str, Module]]:
 
 class _Proof:
     def __init__(
-        self, sides: list[list[tuple[str, Module]]], options: Options, seconds: float
+        self, sides: Sides, options: Options, seconds: float, narrow: bool = False
     ) -> None:
         self.sides = sides
         self.options = options
         self.known = KnownState(options)
         self.graph = Graph(MOST_NODES, seconds)
-        self.terms = Terms(self.graph)
+        self.terms = Terms(self.graph, narrow)
         self.partial: dict[Node, Node] = {}
         self.comparison = Comparison(self.terms, self.partial)
         self.reals = Reals(self.terms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core
-from spvlink.ir.core import Inst, Module, name_of_set
+from spvlink.ir.core import Inst, Module, name_of_set, says_nothing
 from spvlink.ir.types import bits_of
 from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper import places
@@ -21,7 +21,7 @@ from spvlink.verifier.paper.pointers import (
 )
 from spvlink.verifier.paper.queries import asked, is_query
 from spvlink.verifier.paper.shapes import Shapes, Value, mapped, parts, zipped
-from spvlink.verifier.paper.state import KILL, RETURN, Edge, met
+from spvlink.verifier.paper.state import CHAINS, ELEMENTS, KILL, RETURN, Edge, met
 from spvlink.verifier.paper.terms import Terms
 
 TYPE_CHECKING = False
@@ -38,8 +38,6 @@ _BUFFERS: Final = frozenset((
     enums.StorageClass_Uniform, enums.StorageClass_StorageBuffer, enums.StorageClass_PushConstant,
     enums.StorageClass_UniformConstant,
 ))  # fmt: skip
-_ELEMENTS: Final = frozenset((ops.OpPtrAccessChain, ops.OpInBoundsPtrAccessChain))
-_CHAINS: Final = _ELEMENTS | frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
 _PHYSICAL: Final = enums.StorageClass_PhysicalStorageBuffer
 _VOLATILE: Final = 1  # of memory operands
 DEMOTED: Final = "demoted"
@@ -232,7 +230,7 @@ class ProvedStage(Acts):
             if self.is_volatile(inst, 0):
                 raise NotProvable("a volatile store")
             return self.store(self.pointer(inst.args[0]), self.value(inst.args[1]))
-        if op in _CHAINS:
+        if op in CHAINS:
             return self.chained(inst)
         if op == ops.OpFunctionCall:
             return self.called(inst)
@@ -258,7 +256,7 @@ class ProvedStage(Acts):
     def chained(self, inst: Inst) -> Value:
         base = self.pointer(inst.args[0])
         indices = [self.node(a) for a in inst.args[1:]]
-        if inst.op in _ELEMENTS:
+        if inst.op in ELEMENTS:
             base = self.element(base, inst.args[0], indices.pop(0))
         if isinstance(base, TermAddress):
             return chain(self.shapes, base, indices)
@@ -285,7 +283,7 @@ class ProvedStage(Acts):
         root = pointer.root
         if isinstance(root, tuple) and root[0] == "in":
             return self.read(root[1], pointer.path)
-        return part_of(self.terms, self.cells[root], pointer.path)
+        return self.on_path(part_of(self.terms, self.cells[root], pointer.path))
 
     def fetch(self, at: TermAddress) -> Node:
         """A scalar of a buffer, or a resource."""
@@ -379,8 +377,8 @@ class ProvedStage(Acts):
             return self.whole("ImageRead", inst, [*values, self.cells[MEMORY]], inst.imm)
         if op == ops.OpArrayLength:
             return self.array_length(inst)
-        if op == ops.OpExtInst and name_of_set(inst.args[0]).startswith("NonSemantic."):
-            return None  # not part of the meaning (SPV_KHR_non_semantic_info)
+        if op == ops.OpExtInst and says_nothing(name_of_set(inst.args[0])):
+            return None
         if is_query(inst):
             return asked(self, inst)
         flags = info.FLAGS.get(op, 0)

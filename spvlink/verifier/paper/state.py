@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spvlink.grammar import ops
 from spvlink.ir.core import Block, Inst
 from spvlink.verifier.paper.graph import Graph, Node
 from spvlink.verifier.paper.shapes import Value, zipped
@@ -9,8 +10,12 @@ from spvlink.verifier.paper.shapes import Value, zipped
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
+    from typing import Final
 
 Cells = dict[object, Value]
+
+ELEMENTS: Final = frozenset((ops.OpPtrAccessChain, ops.OpInBoundsPtrAccessChain))
+CHAINS: Final = ELEMENTS | frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
 
 
 class Edge:
@@ -68,7 +73,10 @@ def _joined(a: Cells, b: Cells, choose: Callable[[Node, Node], Node]) -> Cells:
 
 class BlockLayout:
     """The blocks of a function in an order in which edges go forward, but for those back to the
-    header of a loop; the loops, and which values are used outside of the loop that makes them."""
+    header of a loop; the loops, and which values are used outside of the loop that makes them:
+    ``again`` are the pointers among them. One is made again where it is used. Its block dominates
+    that one, and is dominated by the blocks of its operands, so they are those that it was made of.
+    """
 
     def __init__(self, blocks: list[Block]) -> None:
         self.order = _forward(blocks[0])
@@ -77,22 +85,25 @@ class BlockLayout:
             merge = block.merge()
             if merge is not None and len(merge.args) == 2:  # OpLoopMerge
                 self.loops[block] = _reached(block, merge.args[0])
-        self.escaping = self._escaping()
+        self.escaping: set[Inst] = set()
+        self.again: set[Inst] = set()
+        home = {inst: block for block in self.order for inst in block.insts}
+        for block in self.order:
+            for inst in block.insts:
+                self._escape(inst.args, block, home)
 
-    def _escaping(self) -> set[Inst]:
-        home: dict[Inst, Block] = {}
-        for block in self.order:
-            for inst in block.insts:
-                home[inst] = block
-        changed: set[Inst] = set()
-        for block in self.order:
-            for inst in block.insts:
-                for arg in inst.args:
-                    made = home.get(arg)
-                    if made is not None and made is not block and arg not in changed:
-                        if any(made in body and block not in body for body in self.loops.values()):
-                            changed.add(arg)
-        return changed
+    def _escape(self, args: list[Inst], block: Block, home: dict[Inst, Block]) -> None:
+        """Notes what a block uses."""
+        for arg in args:
+            made = home.get(arg)
+            if made is None or made is block or arg in self.escaping:
+                continue
+            if any(made in body and block not in body for body in self.loops.values()):
+                if arg.op in CHAINS:
+                    self.again.add(arg)
+                    self._escape(arg.args, block, home)
+                else:
+                    self.escaping.add(arg)
 
 
 def _reached(header: Block, merge: Inst) -> set[Block]:

@@ -18,15 +18,33 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
 
     Variables = dict[Node, tuple[Node, Node]]  # placeholder -> start, next
+    Leave = Callable[[Node], bool]
+
+
+class Ordered:
+    """Variables of a loop in their order: what stands for each, and starts, nexts and kinds."""
+
+    __slots__ = ("ends", "kinds", "known", "starts")
+
+    def __init__(
+        self, known: dict[Node, Node], starts: list[Node], ends: list[Node], kinds: tuple[str, ...]
+    ) -> None:
+        self.known = known
+        self.starts = starts
+        self.ends = ends
+        self.kinds = kinds
 
 
 class Terms:
     """Makes nodes of one graph."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, narrow: bool = False) -> None:
         self.graph = graph
+        self.narrow = narrow  # values by what is known on a path; a choice behind a loop by parts
         self.rounds = 0  # loops met so far
         self.moved: dict[Node, dict[Node, Node]] = {}  # by vertex
+        self.used: dict[tuple[Node, str, object], frozenset[Node]] = {}  # variables of a loop
+        self.ordered: dict[tuple[object, ...], Ordered] = {}
 
     def op(self, op: str, kind: str, args: list[Node], imm: tuple[object, ...] = ()) -> Node:
         return normal.apply(self.graph, op, kind, args, imm)
@@ -64,7 +82,7 @@ class Terms:
         return summed(self.graph, node.kind, list(zip(args, factors)), constant)
 
     def substituted(
-        self, node: Node, known: dict[Node, Node], leave: Callable[[Node], bool]
+        self, node: Node, known: dict[Node, Node], leave: Leave
     ) -> Node:
         """A node with others put in for some; ``known`` says which and remembers. What ``leave``
         says has none of them in it."""
@@ -120,6 +138,9 @@ class Terms:
             return value
         if not more.loops & bit and more.op == CONST:
             raise NotProvable("a loop without an end")
+        if self.narrow and value.op == ITE:
+            parts = [self.closed(more, arg, variables, loop) for arg in value.args]
+            return self.graph.ite(parts[0], parts[1], parts[2])
         return self._canonical(more, value, variables, lambda node: not node.loops & bit)
 
     def reclosed(self, node: Node, args: list[Node]) -> Node:
@@ -141,7 +162,7 @@ class Terms:
         return node
 
     def _canonical(
-        self, more: Node, value: Node, variables: Variables, leave: Callable[[Node], bool]
+        self, more: Node, value: Node, variables: Variables, leave: Leave
     ) -> Node:
         """The closed term: only the variables that the value depends on, one for those that are
         always equal, in an order that depends on nothing but what they are."""
@@ -154,12 +175,27 @@ class Terms:
 
             rest = {v: (s, put(n)) for v, (s, n) in variables.items() if v not in fixed}
             return self._canonical(put(more), put(value), rest, leave)
-        needed = self._needed([more, value], variables, leave)
-        if not needed:
+        if not self._needed([value], variables, leave):
             return value
+        needed = self._needed([more, value], variables, leave)
         heights = [n.height for v in needed for n in variables[v][1:]]
         height = 1 + max([more.height, value.height, *heights])
-        # every vertex of a class has one number; classes split until nothing splits
+        key = height, *sorted([(v.id, variables[v][0].id, variables[v][1].id) for v in needed])
+        ordered = self.ordered.get(key)
+        if ordered is None:
+            ordered = self.ordered[key] = self._in_order(needed, variables, height, leave)
+        args = [self.substituted(part, ordered.known, leave) for part in (more, value)]
+        node = self.graph.node(
+            "loop", value.kind, (*args, *ordered.starts, *ordered.ends), (height, ordered.kinds)
+        )
+        node.height = max(node.height, height)  # its starts may have higher ones
+        node.varying = any(self._differs(arg, height) for arg in node.args)
+        return node
+
+    def _in_order(
+        self, needed: list[Node], variables: Variables, height: int, leave: Leave
+    ) -> Ordered:
+        """Every variable of a class has one number; classes split until nothing splits."""
         marks: dict[Node, tuple[object, ...]] = {v: (v.kind, variables[v][0].id) for v in needed}
         while True:
             order = sorted(set(marks.values()), key=repr)
@@ -175,20 +211,7 @@ class Terms:
         starts = [variables[first[mark]][0] for mark in order]
         ends = [nexts[first[mark]] for mark in order]
         kinds = tuple([first[mark].kind for mark in order])
-        node = self.graph.node(
-            "loop",
-            value.kind,
-            (
-                self.substituted(more, known, leave),
-                self.substituted(value, known, leave),
-                *starts,
-                *ends,
-            ),
-            (height, kinds),
-        )
-        node.height = max(node.height, height)  # its starts may have higher ones
-        node.varying = any(self._differs(arg, height) for arg in node.args)
-        return node
+        return Ordered(known, starts, ends, kinds)
 
     def _differs(self, node: Node, height: int) -> bool:
         """Whether a part of a loop may differ from one invocation to the next: by more than its
@@ -207,24 +230,39 @@ class Terms:
             todo += node.args
         return False
 
-    def _needed(
-        self, roots: list[Node], variables: Variables, leave: Callable[[Node], bool]
-    ) -> list[Node]:
+    def _needed(self, roots: list[Node], variables: Variables, leave: Leave) -> list[Node]:
         """The variables that nodes depend on, through what they become."""
-        needed: list[Node] = []
-        seen: set[Node] = set()
+        needed: dict[Node, None] = {}
         todo = list(roots)
         while todo:
-            node = todo.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            if node in variables:
-                needed.append(node)
-                todo.append(variables[node][1])
-            elif not leave(node):
-                todo += node.args
-        return needed
+            for variable in self._used(todo.pop(), variables, leave):
+                if variable not in needed:
+                    needed[variable] = None
+                    todo.append(variables[variable][1])
+        return list(needed)
+
+    def _used(self, root: Node, variables: Variables, leave: Leave) -> frozenset[Node]:
+        """The variables of a loop in a node. All of them have one operation and one number."""
+        if not variables:
+            return frozenset()
+        any = next(iter(variables))
+        key = root, any.op, any.imm[0]
+        known = self.used.get(key)
+        if known is None:
+            found: set[Node] = set()
+            seen: set[Node] = set()
+            todo = [root]
+            while todo:
+                node = todo.pop()
+                if node in seen:
+                    continue
+                seen.add(node)
+                if node in variables:
+                    found.add(node)
+                elif not leave(node):
+                    todo += node.args
+            known = self.used[key] = frozenset(found)
+        return known
 
     # -- other vertices ----------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from spvlink.grammar import ops
 from spvlink.ir.core import Block, Function, Inst
-from spvlink.verifier.paper.graph import CONST, Graph, Node, NotProvable, atoms_of
+from spvlink.verifier.paper.graph import CONST, ITE, Graph, Node, NotProvable, atoms_of
 from spvlink.verifier.paper.shapes import Shapes, Value, mapped, parts
 from spvlink.verifier.paper.state import KILL, RETURN, BlockLayout, Cells, Edge, Exits, Target, met
 from spvlink.verifier.paper.terms import Terms
@@ -66,7 +66,21 @@ class Walker:
     # -- values ------------------------------------------------------------------------------------
 
     def value(self, inst: Inst) -> Value:
+        return self.on_path(self._value(inst))
+
+    def on_path(self, value: Value) -> Value:
+        """A value by what is known where it is used."""
+        if not self.terms.narrow or self.path.op == CONST:
+            return value
+        return _each(value, self._here)
+
+    def _here(self, node: Node) -> Node:
+        return self.graph.restrict(node, self.path) if node.op == ITE else node
+
+    def _value(self, inst: Inst) -> Value:
         call = self.call
+        if inst in call.layout.again:
+            return self.act(inst)
         if inst in call.layout.escaping:
             kept = self.cells.get((inst, call.number))
             if kept is not None:
