@@ -188,6 +188,18 @@ class Graph:
         return known
 
 
+def below(node: Node) -> set[Node]:
+    """All that a value is made of, itself included."""
+    reached = {node}
+    todo = [node]
+    while todo:
+        for arg in todo.pop().args:
+            if arg not in reached:
+                reached.add(arg)
+                todo.append(arg)
+    return reached
+
+
 def atoms_of(condition: Node) -> list[Node]:
     """The atoms of a diagram."""
     reached: list[Node] = []

@@ -18,6 +18,7 @@ from spvlink.verifier.paper.vertices import (
     of_one,
     only_value,
     settled_value,
+    where_written,
     written_values,
 )
 from spvlink.verifier.verdict import Place
@@ -270,10 +271,10 @@ class _Supplies:
         """What all invocations together wrote. In the original it may be taken as the one value
         that any of them writes, if they agree on it."""
         written = written_values(node)
-        one = written[0] if len(written) == 1 and not written[0].varying else None
+        one = written[0] if len(written) == 1 else where_written(self.graph, node)
         made = self.graph.node(name, node.kind, (node,))
         made.varying = False
-        if one is not None and self.pipeline.side == "original":
+        if one is not None and not one.varying and self.pipeline.side == "original":
             self.pipeline.partial[made] = one
         return made
 

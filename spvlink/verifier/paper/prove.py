@@ -12,8 +12,9 @@ from spvlink.ir.edit import abandon
 from spvlink.options import Options
 from spvlink.pipeline import STAGES, Source, stage_of
 from spvlink.verifier.known import KnownState
+from spvlink.verifier.paper.align import aligned
 from spvlink.verifier.paper.compare import Comparison
-from spvlink.verifier.paper.graph import ITE, UNDEF, Graph, Node, NotProvable, text
+from spvlink.verifier.paper.graph import ITE, UNDEF, Graph, Node, NotProvable, below, text
 from spvlink.verifier.paper.normal import ROUNDED, rounded
 from spvlink.verifier.paper.pipeline import INDICES, Pipeline, Stuck, columns_of
 from spvlink.verifier.paper.places import PATCH_BUILTINS
@@ -212,20 +213,24 @@ class _Proof:
             return True
         one = self.rounded(one, two)
         originals = [one, *self.taken(one, two)]
-        if any(self.comparison.refines(original, two, true) for original in originals):
+        pairs = [(original, two) for original in originals]
+        if any(self.comparison.refines(*pair, true) for pair in pairs):
+            return True
+        pairs = [(o, aligned(self.terms, self.comparison, o, two)) for o in originals]
+        if any(self.comparison.refines(*pair, true) for pair in pairs):
             return True
         if self.options.exact or stage.name != "frag" or not words.startswith(COLOUR):
             return False
         self.comparison.deepest = None
-        return any(self.by_cases(original, two, 0) for original in originals)
+        return any(self.by_cases(*pair, 0) for pair in pairs)
 
     def rounded(self, original: Node, linked: Node) -> Node:
         """The same with what constants give, but for what the linked value has, too, rounded to
         nearest: Vulkan allows that, and others."""
-        kept = _below(linked)
+        kept = below(linked)
         while True:
             known: dict[Node, Node] = {}
-            for node in _below(original) - kept:
+            for node in below(original) - kept:
                 made = rounded(self.graph, node) if node.op in ROUNDED else None
                 if made is not None:
                     known[node] = made
@@ -254,7 +259,7 @@ class _Proof:
         those that the linked value does not read, and of all."""
         if not self.partial:
             return []
-        read = _below(linked)
+        read = below(linked)
         some = {made: value for made, value in self.partial.items() if made not in read}
         replaced = []
         for known in (some, dict(self.partial)):
@@ -273,22 +278,10 @@ def _agreed(original: Node, linked: Node) -> Node | None:
     """The first condition of a choice, in either value, that all invocations agree on."""
     found = [
         node.args[0]
-        for node in _below(original) | _below(linked)
+        for node in below(original) | below(linked)
         if node.op == ITE and not node.args[0].varying and not node.args[0].undef
     ]
     return min(found, key=lambda node: node.id) if found else None
-
-
-def _below(node: Node) -> set[Node]:
-    """All that a value is made of."""
-    reached = {node}
-    todo = [node]
-    while todo:
-        for arg in todo.pop().args:
-            if arg not in reached:
-                reached.add(arg)
-                todo.append(arg)
-    return reached
 
 
 def _short(words: str) -> str:

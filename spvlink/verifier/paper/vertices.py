@@ -13,7 +13,7 @@ from typing import Any
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst
 from spvlink.verifier.paper import places
-from spvlink.verifier.paper.graph import CONST, ITE, MEMORY, Graph, Node, NotProvable
+from spvlink.verifier.paper.graph import BOOL, CONST, ITE, MEMORY, Graph, Node, NotProvable
 from spvlink.verifier.paper.normal import choose, leaves_of
 from spvlink.verifier.paper.pointers import TermPointer
 from spvlink.verifier.paper.shapes import Value, mapped, parts
@@ -117,9 +117,15 @@ class VertexStage(ProvedStage):
         return self._read(tree, path[0])
 
     def _read(self, tree: Any, vertex: Node) -> Value:
+        """What a column has for a vertex, on each path that wrote to it."""
         if isinstance(tree, tuple):
             return tuple([self._read(part, vertex) for part in tree])
         column = self.cells[COLUMN, tree.key]
+        leaves = leaves_of(column) or [column]
+        ends = {leaf: self._read_one(leaf, tree.kind, vertex) for leaf in leaves}
+        return choose(self.graph, column, ends) if column not in ends else ends[column]
+
+    def _read_one(self, column: Node, kind: str, vertex: Node) -> Node:
         value = at_vertex(self.terms, column.args[0], vertex) if column.op == "barrier" else None
         if value is not None:
             return value
@@ -129,7 +135,7 @@ class VertexStage(ProvedStage):
             if column.args[1].op != CONST or vertex.op != CONST:
                 break
             column = column.args[0]
-        node = self.graph.node("read back", tree.kind, (column, vertex))
+        node = self.graph.node("read back", kind, (column, vertex))
         node.varying = True
         return node
 
@@ -323,6 +329,16 @@ def written_values(node: Node) -> list[Node]:
             elif leaf.op != "unwritten" and leaf not in written:
                 written.append(leaf)
     return written
+
+
+def where_written(graph: Graph, node: Node) -> Node | None:
+    """What an invocation that writes a value of the patch writes, before any barrier."""
+    leaves = leaves_of(node)
+    if leaves is None or any(leaf.op == BEHIND for leaf in leaves):
+        return None
+    writes = choose(graph, node, {n: graph.const(BOOL, n.op != "unwritten") for n in leaves})
+    value = graph.restrict(node, writes)
+    return value if all(leaf.op != "unwritten" for leaf in leaves_of(value) or []) else None
 
 
 def at_vertex(terms: Terms, column: Node, vertex: Node) -> Node | None:

@@ -1,0 +1,46 @@
+"""The linked value said with nodes of the original one, where they do the same.
+
+Choices stand in the order in which their conditions were made. Where one side has another node for
+a condition, since it is defined where the original is not, the choices stand in another order, and
+sums and products have their operands in another one. So each such node is replaced, from below.
+"""
+
+from __future__ import annotations
+
+from spvlink.verifier.paper.compare import GUARDED, Comparison
+from spvlink.verifier.paper.graph import ITE, Node, below
+from spvlink.verifier.paper.terms import Terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    Kind = tuple[str, str, int]
+
+
+def aligned(terms: Terms, comparison: Comparison, original: Node, linked: Node) -> Node:
+    """A value that the linked one refines: a node gives way to one of the original that it refines
+    whatever is known of the path."""
+    mine, theirs = below(original), below(linked)
+    candidates: dict[Kind, list[Node]] = {}
+    for node in mine - theirs:
+        if node.op != ITE and node.args and (node.undef or node.op in _LOOSE):
+            candidates.setdefault(_kind(node), []).append(node)
+    if not candidates:
+        return linked
+    known: dict[Node, Node] = {}
+    for node in sorted(theirs - mine, key=lambda n: n.id):
+        args = [known.get(arg, arg) for arg in node.args]
+        made = node if args == list(node.args) else terms.rebuilt(node, args)
+        if made not in mine:
+            for candidate in candidates.get(_kind(made), []):
+                if comparison.refines(candidate, made, terms.graph.true):
+                    made = candidate
+                    break
+        known[node] = made
+    return known.get(linked, linked)
+
+
+_LOOSE = GUARDED | {"loop"}  # may do the same without being one node
+
+
+def _kind(node: Node) -> Kind:
+    return node.op, node.kind, len(node.args)
