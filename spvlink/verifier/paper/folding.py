@@ -184,8 +184,12 @@ def _ints(op: str, kind: str, kinds: list[str], b: list[int]) -> int | None:
         if op == "ShiftRightArithmetic":
             return (s[0] >> b[1]) & mask
         return (b[0] << b[1] if op == "ShiftLeftLogical" else b[0] >> b[1]) & mask
-    if op.startswith("BitField"):
-        return None
+    if op == "BitFieldSExtract":
+        if b[1] + b[2] > size:
+            return None  # undefined
+        return signed(f"i{b[2]}", b[0] >> b[1] & (1 << b[2]) - 1) & mask if b[2] else 0
+    if op == "BitFieldUExtract":
+        return None  # integers.py says it with shifts
     return _divided(op, kind, b, s)
 
 

@@ -9,6 +9,7 @@ Shifts by the width or more and divisions by zero are undefined and never folded
 from __future__ import annotations
 
 from spvlink.verifier.paper import folding as fold
+from spvlink.verifier.paper.choices import each
 from spvlink.verifier.paper.graph import BOOL, CONST, ITE, Graph, Node
 from spvlink.verifier.paper.masks import Masks, possible
 
@@ -222,6 +223,9 @@ class _Rules:
             return None
         if b.bits == 0:
             return a
+        chosen = each(graph, a, lambda end: self.apply(graph, "ShiftRightLogical", kind, [end, b]))
+        if chosen is not None:
+            return chosen
         if a.op == "ShiftRightLogical" and a.args[1].op == CONST:
             by = a.args[1].bits + b.bits
             if by >= fold.width(kind):
@@ -241,6 +245,9 @@ class _Rules:
     ) -> Node | None:
         """The same bits as another kind: of the same kind they are x, and twice is once."""
         x = args[0]
+        chosen = each(graph, x, lambda end: self.apply(graph, "bits", kind, [end]))
+        if chosen is not None:
+            return chosen
         if x.op == "bits":
             return self.apply(graph, "bits", kind, [x.args[0]])
         return x if x.kind == kind else None
@@ -273,6 +280,9 @@ class _Rules:
         def rule(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
             if op == "BitwiseAnd" and CONST in (args[0].op, args[1].op):
                 number, mask = args if args[1].op == CONST else args[::-1]
+                chosen = each(graph, number, lambda end: self.apply(graph, op, kind, [end, mask]))
+                if chosen is not None:
+                    return chosen
                 masked = self.masks.masked(graph, number, mask.bits)
                 if masked is not None:
                     return masked

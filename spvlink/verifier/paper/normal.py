@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper import integers
+from spvlink.verifier.paper.choices import choose, leaves_of
 from spvlink.verifier.paper.graph import BOOL, CONST, ITE, Graph, Node
 
 TYPE_CHECKING = False
@@ -27,7 +28,6 @@ COMMUTATIVE: Final = frozenset((
 ))  # fmt: skip
 DOTS: Final = frozenset(("row", "Dot", "column product"))  # sums of products of two
 ROUNDED: Final = DOTS | frozenset(("FDiv",))  # more than one result is allowed
-_MOST_LEAVES: Final = 32  # of a choice that is folded
 
 # Comparisons that are another one of swapped operands: (name, swapped, negated). A comparison of
 # floats is false if it is ordered and an operand is a NaN, true if it is unordered; so the
@@ -95,36 +95,6 @@ def _constant(
             return None
         ends[leaf] = end
     return choose(graph, choice, ends)
-
-
-def leaves_of(choice: Node) -> list[Node] | None:
-    """What a choice may give; None if that is much."""
-    leaves: list[Node] = []
-    todo, seen = [choice], {choice}
-    while todo:
-        node = todo.pop()
-        if node.op != ITE:
-            leaves.append(node)
-            continue
-        for branch in node.args[1:]:
-            if branch not in seen:
-                seen.add(branch)
-                todo.append(branch)
-        if len(seen) > _MOST_LEAVES:
-            return None
-    return leaves
-
-
-def choose(graph: Graph, choice: Node, ends: dict[Node, Node]) -> Node:
-    """The same choice of other leaves."""
-    if choice.op != ITE:
-        return ends[choice]
-    known = ends.get(choice)
-    if known is None:
-        atom, high, low = choice.args
-        known = graph.ite(atom, choose(graph, high, ends), choose(graph, low, ends))
-        ends[choice] = known
-    return known
 
 
 # -- floats ----------------------------------------------------------------------------------------

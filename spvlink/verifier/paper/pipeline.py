@@ -15,6 +15,7 @@ from spvlink.verifier.paper.vertices import (
     by_number,
     in_same_places,
     is_complete,
+    of_floats,
     of_one,
     only_value,
     settled_value,
@@ -207,40 +208,48 @@ class _Supplies:
         node = self.crossing(leaf)
         if node.op == UNDEF:
             return node
+        if node.kind == MEMORY and not fold.is_float(leaf.kind):
+            plain, kind = of_floats(self.graph, node)
+            if kind:  # floats that cross as their bits
+                return self.terms.op("bits", leaf.kind, [self.reading(plain, leaf, kind, vertex)])
+        return self.reading(node, leaf, leaf.kind, vertex)
+
+    def reading(self, node: Node, leaf: PlaceLeaf, kind: str, vertex: Node | None) -> Node:
+        """What is read of an output, ``node``. ``kind``: of the scalar."""
         if vertex is not None:
-            return self.of_vertex(node, vertex, leaf)
+            return self.of_vertex(node, vertex, kind)
         if self.name == "tese":
             return self.of_patch(node)
         if self.name != "frag":
             raise NotProvable("an input of this stage")
         if leaf.key[0] == "prim":
-            return self.of_primitive(node, leaf)
+            return self.of_primitive(node, leaf, kind)
         if "flat" in leaf.qualifiers:
-            return self.flat(node, leaf)  # wherever it is interpolated (GLSL 4.60, 8.13.2)
-        if leaf.kind[0] != "f":
+            return self.flat(node, kind)  # wherever it is interpolated (GLSL 4.60, 8.13.2)
+        if kind[0] != "f":
             raise NotProvable("an integer that is interpolated")
         if "sample" in leaf.qualifiers and self.stage is not None and not self.known.one_sample:
             self.stage.sample_rate = True
-        return self.interpolated(node, leaf.qualifiers, leaf.kind)
+        return self.interpolated(node, leaf.qualifiers, kind)
 
-    def of_primitive(self, node: Node, leaf: PlaceLeaf) -> Node:
+    def of_primitive(self, node: Node, leaf: PlaceLeaf, kind: str) -> Node:
         if node.kind != MEMORY:
             return node
         value = by_number(self.terms, node) if self.covers(leaf, node) else None
         if value is not None:
             return value
-        return self.read(self.graph.node(OF_PRIMITIVE, leaf.kind, (node,)), node)
+        return self.read(self.graph.node(OF_PRIMITIVE, kind, (node,)), node)
 
-    def flat(self, node: Node, leaf: PlaceLeaf) -> Node:
+    def flat(self, node: Node, kind: str) -> Node:
         """The value of the provoking vertex."""
         if node.kind == MEMORY:
-            made = self.graph.node("at", leaf.kind, (self.pipeline.provoking, node))
+            made = self.graph.node("at", kind, (self.pipeline.provoking, node))
             return self.read(made, node)
         if self.before is not None and self.before.name in ("geom", "mesh"):
             return node  # one invocation, or all of them, wrote it to every vertex
         return self.terms.at(self.pipeline.provoking, node)
 
-    def of_vertex(self, node: Node, vertex: Node, leaf: PlaceLeaf) -> Node:
+    def of_vertex(self, node: Node, vertex: Node, kind: str) -> Node:
         """The value of a vertex of the primitive or patch."""
         assert self.before is not None
         if node.kind != MEMORY:
@@ -251,7 +260,7 @@ class _Supplies:
             stored = at_vertex(self.terms, node, vertex)
             if stored is not None:
                 return stored
-        made = self.read(self.graph.node("column", leaf.kind, (node, vertex)), node)
+        made = self.read(self.graph.node("column", kind, (node, vertex)), node)
         if self.name == "tese":  # the patch is one for all of its vertices
             made.varying = vertex.varying
         return made
@@ -304,11 +313,12 @@ class _Supplies:
             if node.op == UNDEF:
                 return node
             if vertex is not None:
-                return self.of_vertex(node, vertex, leaf)
+                return self.of_vertex(node, vertex, leaf.kind)
             if self.name == "tese" and number in PATCH_BUILTINS:
                 return self.of_patch(node)
             if self.name == "frag" and number in _FLAT_BUILTINS:
-                return self.of_primitive(node, leaf) if of_mesh else self.flat(node, leaf)
+                kind = leaf.kind
+                return self.of_primitive(node, leaf, kind) if of_mesh else self.flat(node, kind)
             if self.name == "frag" and number in _DISTANCES:
                 return self.interpolated(node, ("distance",), leaf.kind)
         if vertex is not None or number in _DISTANCES:

@@ -28,9 +28,9 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
     from typing import Final
 
-    Sides = list[list[tuple[str, Module]]]  # original and linked: stages and their modules
-
     from spvlink.ir.core import Module
+
+    Sides = list[list[tuple[str, Module]]]  # original and linked: stages and their modules
 
 MOST_NODES: Final = 400_000
 SECONDS: Final = 1.0

@@ -21,10 +21,11 @@ from math import isfinite
 
 from spvlink.grammar import enums
 from spvlink.verifier.paper import folding as fold
+from spvlink.verifier.paper.choices import choose, leaves_of
 from spvlink.verifier.paper.compare import GUARDED
 from spvlink.verifier.paper.constants import STEEP, Constants
 from spvlink.verifier.paper.graph import CONST, ITE, MEMORY, Graph, Node
-from spvlink.verifier.paper.normal import choose, leaves_of, rounded
+from spvlink.verifier.paper.normal import rounded
 from spvlink.verifier.paper.splits import Splits, emits
 from spvlink.verifier.paper.terms import OF_PRIMITIVE, OWN, Terms
 from spvlink.verifier.paper.vertices import in_same_places, only_value

@@ -9,8 +9,8 @@ every vertex has is what it holds last and a column that ends with 0: (2, 5) is 
 
 from __future__ import annotations
 
+from spvlink.verifier.paper.choices import choose, leaves_of
 from spvlink.verifier.paper.graph import ITE, MEMORY, Node
-from spvlink.verifier.paper.normal import choose, leaves_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

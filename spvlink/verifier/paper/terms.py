@@ -81,9 +81,7 @@ class Terms:
         constant, *factors = [i for i in node.imm if isinstance(i, int)]
         return summed(self.graph, node.kind, list(zip(args, factors)), constant)
 
-    def substituted(
-        self, node: Node, known: dict[Node, Node], leave: Leave
-    ) -> Node:
+    def substituted(self, node: Node, known: dict[Node, Node], leave: Leave) -> Node:
         """A node with others put in for some; ``known`` says which and remembers. What ``leave``
         says has none of them in it."""
         todo = [node]
@@ -161,12 +159,14 @@ class Terms:
         node.varying = True
         return node
 
-    def _canonical(
-        self, more: Node, value: Node, variables: Variables, leave: Leave
-    ) -> Node:
+    def _canonical(self, more: Node, value: Node, variables: Variables, leave: Leave) -> Node:
         """The closed term: only the variables that the value depends on, one for those that are
         always equal, in an order that depends on nothing but what they are."""
-        fixed = {v: start for v, (start, next) in variables.items() if next is v}
+        if not self._needed([value], variables, leave):
+            return value
+        needed = self._needed([more, value], variables, leave)
+        variables = {v: variables[v] for v in needed}
+        fixed = self._fixed(variables, leave)
         if fixed:
             known = dict(fixed)
 
@@ -175,9 +175,6 @@ class Terms:
 
             rest = {v: (s, put(n)) for v, (s, n) in variables.items() if v not in fixed}
             return self._canonical(put(more), put(value), rest, leave)
-        if not self._needed([value], variables, leave):
-            return value
-        needed = self._needed([more, value], variables, leave)
         heights = [n.height for v in needed for n in variables[v][1:]]
         height = 1 + max([more.height, value.height, *heights])
         key = height, *sorted([(v.id, variables[v][0].id, variables[v][1].id) for v in needed])
@@ -191,6 +188,27 @@ class Terms:
         node.height = max(node.height, height)  # its starts may have higher ones
         node.varying = any(self._differs(arg, height) for arg in node.args)
         return node
+
+    def _fixed(self, variables: Variables, leave: Leave) -> dict[Node, Node]:
+        """The variables that keep what they start with. A boolean that starts as a constant does if
+        what it becomes is that constant, as long as all of these keep theirs."""
+        fixed = {v: start for v, (start, next) in variables.items() if next in (v, start)}
+        flags = {
+            v: start
+            for v, (start, _) in variables.items()
+            if v not in fixed and v.kind == BOOL and start.op == CONST
+        }
+        while flags:
+            known = dict(flags)
+            kept = {
+                v: start
+                for v, start in flags.items()
+                if self.substituted(variables[v][1], known, leave) is start
+            }
+            if len(kept) == len(flags):
+                break
+            flags = kept
+        return fixed | flags
 
     def _in_order(
         self, needed: list[Node], variables: Variables, height: int, leave: Leave

@@ -13,8 +13,8 @@ from typing import Any
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst
 from spvlink.verifier.paper import places
-from spvlink.verifier.paper.graph import BOOL, CONST, ITE, MEMORY, Graph, Node, NotProvable
-from spvlink.verifier.paper.normal import choose, leaves_of
+from spvlink.verifier.paper.choices import choose, leaves_of
+from spvlink.verifier.paper.graph import BOOL, CONST, ITE, MEMORY, UNDEF, Graph, Node, NotProvable
 from spvlink.verifier.paper.pointers import TermPointer
 from spvlink.verifier.paper.shapes import Value, mapped, parts
 from spvlink.verifier.paper.splits import names_variable
@@ -384,6 +384,43 @@ def of_one(terms: Terms, node: Node, vertices: int) -> Node | None:
             known = {mine: graph.const("i32", at)}
             return terms.substituted(value, known, lambda node: not node.varying)
     return None
+
+
+def of_floats(graph: Graph, column: Node) -> tuple[Node, str]:
+    """A column with the floats whose bits are all that is written to it, and their kind; empty if
+    anything else is written."""
+    chain = below_memory(column)
+    values = [node.args[-1] for node in chain if node.op in ("emit", "vstore")]
+    kinds = {value.args[0].kind for value in values if value.op == "bits"}
+    if len(kinds) != 1 or any(value.op not in ("bits", CONST, UNDEF) for value in values):
+        return column, ""
+    (kind,) = kinds
+    known: dict[Node, Node] = {}
+    for node in chain:  # from below
+        args = [known.get(arg, arg) for arg in node.args]
+        if node.op in ("emit", "vstore"):
+            value = node.args[-1]
+            args[-1] = (
+                value.args[0] if value.op == "bits"
+                else graph.undefined(kind) if value.op == UNDEF else graph.const(kind, value.bits)
+            )  # fmt: skip
+        known[node] = (
+            graph.ite(args[0], args[1], args[2]) if node.op == ITE
+            else graph.node(node.op, MEMORY, tuple(args), node.imm)
+        )  # fmt: skip
+    return known[column], kind
+
+
+def below_memory(column: Node) -> list[Node]:
+    """The links of a column, from below."""
+    seen: set[Node] = {column}
+    todo = [column]
+    while todo:
+        for arg in todo.pop().args:
+            if arg.kind == MEMORY and arg not in seen:
+                seen.add(arg)
+                todo.append(arg)
+    return sorted(seen, key=lambda node: node.id)
 
 
 def only_value(column: Node, inside: bool) -> Node | None:

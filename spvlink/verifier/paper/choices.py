@@ -1,0 +1,48 @@
+"""Choices, which are diagrams with values at their ends, and operations on each of these."""
+
+from __future__ import annotations
+
+from spvlink.verifier.paper.graph import ITE, Graph, Node
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+    from typing import Final
+
+_MOST_LEAVES: Final = 32  # of a choice that is folded
+
+
+def leaves_of(choice: Node) -> list[Node] | None:
+    """What a choice may give; None if that is much."""
+    leaves: list[Node] = []
+    todo, seen = [choice], {choice}
+    while todo:
+        node = todo.pop()
+        if node.op != ITE:
+            leaves.append(node)
+            continue
+        for branch in node.args[1:]:
+            if branch not in seen:
+                seen.add(branch)
+                todo.append(branch)
+        if len(seen) > _MOST_LEAVES:
+            return None
+    return leaves
+
+
+def choose(graph: Graph, choice: Node, ends: dict[Node, Node]) -> Node:
+    """The same choice of other leaves."""
+    if choice.op != ITE:
+        return ends[choice]
+    known = ends.get(choice)
+    if known is None:
+        atom, high, low = choice.args
+        known = graph.ite(atom, choose(graph, high, ends), choose(graph, low, ends))
+        ends[choice] = known
+    return known
+
+
+def each(graph: Graph, choice: Node, change: Callable[[Node], Node]) -> Node | None:
+    """A choice with each of its ends changed; None if it is no choice, or one of many."""
+    leaves = leaves_of(choice) if choice.op == ITE else None
+    return None if leaves is None else choose(graph, choice, {n: change(n) for n in leaves})
