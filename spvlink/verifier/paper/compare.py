@@ -73,6 +73,9 @@ class Comparison:
             return True
         if linked.op == UNDEF:
             return False
+        atoms = [n.args[0] for n in (original, linked) if n.op == ITE]
+        if atoms:
+            return self._choices(original, linked, care, atoms)
         if original.kind != linked.kind:  # what is captured is bits, of whatever type
             if original.op == CONST == linked.op:
                 widths = [fold.width(node.kind) for node in (original, linked)]
@@ -81,9 +84,6 @@ class Comparison:
                 return False
             a, b = [node.args[0] if node.op == BITS else node for node in (original, linked)]
             return self.refines(a, b, care)
-        atoms = [n.args[0] for n in (original, linked) if n.op == ITE]
-        if atoms:
-            return self._choices(original, linked, care, atoms)
         if original.kind == BOOL and CONST in (original.op, linked.op):
             return False
         if self._alike(original, linked, care):

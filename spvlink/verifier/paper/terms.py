@@ -11,7 +11,17 @@ number of phis make no difference. Loops end: one that does not end is undefined
 from __future__ import annotations
 
 from spvlink.verifier.paper import normal
-from spvlink.verifier.paper.graph import BOOL, CONST, ITE, MEMORY, UNDEF, Graph, Node, NotProvable
+from spvlink.verifier.paper.graph import (
+    BOOL,
+    CONST,
+    ITE,
+    MEMORY,
+    UNDEF,
+    Graph,
+    Node,
+    NotProvable,
+    atoms_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -127,6 +137,28 @@ class Terms:
         node.varying = True
         return node
 
+    def settled(
+        self, more: Node, variables: Variables, loop: int
+    ) -> tuple[Node, Variables, list[dict[Node, Node]]]:
+        """A loop without the variables that no round changes, and what to put in for these, in
+        order."""
+        bit = 1 << loop
+        puts: list[dict[Node, Node]] = []
+
+        def leave(node: Node) -> bool:
+            return not node.loops & bit
+
+        while fixed := self._fixed(variables, leave):
+            known = dict(fixed)
+            puts.append(known)
+            more = self.substituted(more, known, leave)
+            variables = {
+                v: (start, self.substituted(next, known, leave))
+                for v, (start, next) in variables.items()
+                if v not in fixed
+            }
+        return more, variables, puts
+
     def closed(self, more: Node, value: Node, variables: Variables, loop: int) -> Node:
         """A value behind a loop. ``more``: whether the loop goes on, and ``value``, both said with
         the variables."""
@@ -136,10 +168,30 @@ class Terms:
             return value
         if not more.loops & bit and more.op == CONST:
             raise NotProvable("a loop without an end")
-        if self.narrow and value.op == ITE:
-            parts = [self.closed(more, arg, variables, loop) for arg in value.args]
-            return self.graph.ite(parts[0], parts[1], parts[2])
+        if self.narrow:
+            for atom in atoms_of(more):
+                if not atom.loops & bit and not atom.undef:
+                    return self._by_case(atom, more, value, variables, loop)
+            if value.op == ITE:
+                parts = [self.closed(more, arg, variables, loop) for arg in value.args]
+                return self.graph.ite(parts[0], parts[1], parts[2])
         return self._canonical(more, value, variables, lambda node: not node.loops & bit)
+
+    def _by_case(
+        self, atom: Node, more: Node, value: Node, variables: Variables, loop: int
+    ) -> Node:
+        """A loop that asks for what no round changes, in both cases of it."""
+        graph = self.graph
+        cases = []
+        for case in (atom, graph.negate(atom)):
+            goes_on, inside = graph.restrict(more, case), graph.restrict(value, case)
+            if goes_on is graph.false:  # there is one round
+                known = {v: start for v, (start, _) in variables.items()}
+                cases.append(self.substituted(inside, known, lambda n: not n.loops & 1 << loop))
+                continue
+            rest = {v: (s, graph.restrict(n, case)) for v, (s, n) in variables.items()}
+            cases.append(self.closed(goes_on, inside, rest, loop))
+        return graph.ite(atom, cases[0], cases[1])
 
     def reclosed(self, node: Node, args: list[Node]) -> Node:
         """The same loop with other operands."""

@@ -374,13 +374,17 @@ class Walker:
             table[node] = parts(first)[at], parts(last)[at]
         done: dict[Node, Node] = {}
         bit = 1 << number
+        more, rest, puts = self.terms.settled(back.path, table, number)
 
         def close(node: Node) -> Node:
             if not node.loops & bit and node.op != "ite":
                 return node
             known = done.get(node)
             if known is None:
-                known = done[node] = self.terms.closed(back.path, node, table, number)
+                known = node
+                for put in puts:
+                    known = self.terms.substituted(known, put, lambda n: not n.loops & bit)
+                known = done[node] = self.terms.closed(more, known, rest, number)
             return known
 
         ways: Exits = {}
