@@ -14,16 +14,19 @@ import pytest
 
 import spvlink
 from spvlink.binary.decode import decode
-from spvlink.draw import compare, draw, draw_covering
+from spvlink.draw import Result, compare, draw, draw_covering
 from spvlink.entry import select_entry
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 from spvlink.link.check import interface
+from spvlink.pipeline import Source
+from spvlink.verifier.paper.prove import prove
+from spvlink.verifier.verdict import EQUAL
 from tests.support import random_harness
 from tests.support.generate import make
-from tests.support.random_chains import canonical
+from tests.support.random_chains import canonical, off
 from tests.support.random_harness import (
     ENVIRONMENTS,
     NOTHING_TO_GAIN,
@@ -78,9 +81,19 @@ def check_drawing(seed: int, stages: list[bytes], new: list[bytes]) -> None:
     scene, before = draw_covering(stages, samples=4 if seed % 4 == 3 else 1)
     if not before.coverage:
         raise Failure("the picture is empty")
-    difference = compare(canonical(before), canonical(draw(new, scene)))
-    if difference:
+    after = draw(new, scene)
+    difference = compare(canonical(before), canonical(after))
+    if difference and not is_folded(stages, new, before, after):
         raise Failure(f"the pictures differ: {difference}")
+
+
+def is_folded(stages: list[bytes], new: list[bytes], before: Result, after: Result) -> bool:
+    """Whether pictures differ by rounding alone and the link is proved to the bit. Then the driver
+    computed a power of a constant, say, where the other module hides the constant (33031503)."""
+    if off(before, after):
+        return False
+    sides = [[Source(code) for code in side] for side in (stages, new)]
+    return prove(sides[0], sides[1], spvlink.Options(exact=True), 10.0).outcome == EQUAL
 
 
 # --- what the fragment shader reads, from the finished modules ---

@@ -58,12 +58,14 @@ def _captured_near(old: NDArray[np.uint8], new: NDArray[np.uint8]) -> bool:
 
 
 def sizes(codes: Iterable[bytes]) -> dict[str, tuple[int, int]]:
-    """Border side -> (components, Locations), by the harness's own reflection."""
+    """Border side -> (components, Locations), by the harness's own reflection. A Location of the
+    patch is another one than that of the vertices with its number."""
     found = {}
     for stage in map(ReadStage, codes):
         for storage in (INPUT, OUTPUT):
             places = slots(stage, storage)
-            found[f"{stage.model}.{storage}"] = (len(places), len({p[0] for p in places}))
+            locations = {(at[0], slot.patch) for at, slot in places.items()}
+            found[f"{stage.model}.{storage}"] = len(places), len(locations)
     return found
 
 
