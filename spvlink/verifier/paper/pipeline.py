@@ -9,6 +9,7 @@ from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper.graph import CONST, MEMORY, UNDEF, Node, NotProvable
 from spvlink.verifier.paper.payloads import PAYLOAD, PayloadStage
 from spvlink.verifier.paper.places import PATCH_BUILTINS, PlaceLeaf
+from spvlink.verifier.paper.stage import SAMPLES
 from spvlink.verifier.paper.terms import OF_PRIMITIVE, Terms
 from spvlink.verifier.paper.vertices import (
     at_vertex,
@@ -57,7 +58,6 @@ _OF_THE_GROUP: Final = frozenset(
     for stage in ("task", "mesh")
     for number in (enums.BuiltIn_WorkgroupId, enums.BuiltIn_NumWorkgroups)
 )
-_SAMPLES: Final = frozenset((enums.BuiltIn_SampleId, enums.BuiltIn_SamplePosition))
 
 
 class Stuck(Exception):
@@ -228,8 +228,6 @@ class _Supplies:
             return self.flat(node, kind)  # wherever it is interpolated (GLSL 4.60, 8.13.2)
         if kind[0] != "f":
             raise NotProvable("an integer that is interpolated")
-        if "sample" in leaf.qualifiers and self.stage is not None and not self.known.one_sample:
-            self.stage.sample_rate = True
         return self.interpolated(node, leaf.qualifiers, kind)
 
     def of_primitive(self, node: Node, leaf: PlaceLeaf, kind: str) -> Node:
@@ -326,8 +324,8 @@ class _Supplies:
         given = self.given(number)
         if given is not None:
             return self.graph.const(leaf.kind, given)
-        if number in _SAMPLES and self.stage is not None and not self.known.one_sample:
-            self.stage.sample_rate = True
+        if number in SAMPLES and self.stage is not None:
+            self.stage.per_sample = True
         if number in _OF_THE_DRAW:
             return self.graph.node("builtin", leaf.kind, (), leaf.key[1:])
         if (self.name, number) in _OF_THE_PATCH or (self.name, number) in _OF_THE_GROUP:

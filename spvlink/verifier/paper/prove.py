@@ -157,8 +157,10 @@ class _Proof:
         which is not here."""
         if mine.modes() != other.modes():
             return Verdict(UNKNOWN, PAPER, Place(mine.name), "execution modes differ")
-        if mine.sample_rate != other.sample_rate:
-            return Verdict(UNKNOWN, PAPER, Place(mine.name), "one runs for each sample")
+        rates = [(s.may_be_per_sample, s.per_sample) for s in (mine, other)]
+        if rates[0] > rates[1] or (rates[1][0] and not rates[0][0]):
+            if not self.known.one_sample:
+                return Verdict(UNKNOWN, PAPER, Place(mine.name), "one runs for each sample")
         if any(other.lengths.get(key, length) < length for key, length in mine.lengths.items()):
             return Verdict(UNKNOWN, PAPER, Place(mine.name), "an array of fewer vertices")
         pairs: list[tuple[str, Node, Node]] = []

@@ -41,6 +41,7 @@ _BUFFERS: Final = frozenset((
 _PHYSICAL: Final = enums.StorageClass_PhysicalStorageBuffer
 _VOLATILE: Final = 1  # of memory operands
 DEMOTED: Final = "demoted"
+SAMPLES: Final = frozenset((enums.BuiltIn_SampleId, enums.BuiltIn_SamplePosition))
 
 
 class ProvedStage(Acts):
@@ -68,12 +69,27 @@ class ProvedStage(Acts):
         self.written: dict[Key, PlaceLeaf] = {}
         self.interpolation: dict[int, tuple[str, ...]] = {}  # by Location
         self.seen: dict[object, Node] = {}
-        self.sample_rate = False
+        self.per_sample = False  # it certainly runs for each sample
+        self.may_be_per_sample = name == "frag" and self.lists_sample()
         self.writes = any(
             info.FLAGS.get(i.op, 0) & (info.WRITES_MEMORY | info.ATOMIC)
             and i.op not in (ops.OpStore, ops.OpCopyMemory)
             for f in module.functions for b in f.blocks for i in b.insts
         )  # fmt: skip
+
+    def lists_sample(self) -> bool:
+        """Whether an input is decorated Sample, or says which sample it is. A device may then run
+        the stage for each of them, even if nothing is made of the input (Vulkan, "Sample
+        Shading")."""
+        for inst in self.entry.inst.args[1:]:
+            notes = [self.shapes.of(inst)]
+            type = inst.type.args[0] if inst.type is not None else None
+            if type is not None and type.op == ops.OpTypeStruct:
+                notes += [self.shapes.of_member(type, at) for at in range(len(type.args))]
+            for note in notes:
+                if enums.Decoration_Sample in note or note.get(places.BUILTIN, (-1,))[0] in SAMPLES:
+                    return True
+        return False
 
     # -- variables ---------------------------------------------------------------------------------
 
