@@ -29,7 +29,8 @@ def aligned(terms: Terms, comparison: Comparison, original: Node, linked: Node) 
     known: dict[Node, Node] = {}
     for node in sorted(theirs - mine, key=lambda n: n.id):
         args = [known.get(arg, arg) for arg in node.args]
-        made = node if args == list(node.args) else terms.rebuilt(node, args)
+        stays = args == list(node.args) or terms.outgrown(node, args)
+        made = node if stays else terms.rebuilt(node, args)
         if made not in mine:
             for candidate in candidates.get(_kind(made), []):
                 if comparison.refines(candidate, made, terms.graph.true):

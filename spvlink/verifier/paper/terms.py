@@ -109,7 +109,12 @@ class Terms:
                 todo += missing
                 continue
             args = [known[a] for a in top.args]
-            known[top] = top if args == list(top.args) else self.rebuilt(top, args)
+            if args == list(top.args):
+                known[top] = top
+            elif self.outgrown(top, args):
+                known[top] = self._reopened(top, known, leave)
+            else:
+                known[top] = self.rebuilt(top, args)
             todo.pop()
         return known[node]
 
@@ -193,10 +198,41 @@ class Terms:
             cases.append(self.closed(goes_on, inside, rest, loop))
         return graph.ite(atom, cases[0], cases[1])
 
+    def outgrown(self, node: Node, args: list[Node]) -> bool:
+        """Whether a loop with such operands has another one in it that is as high as itself. The
+        variables of both would have one name."""
+        if node.op != "loop":
+            return False
+        height, kinds = _imm_of(node)
+        inside = [*args[:2], *args[2 + len(kinds) :]]
+        return any(arg.height >= height for arg in inside)
+
+    def _reopened(self, node: Node, known: dict[Node, Node], leave: Leave) -> Node:
+        """A loop with others put in for some nodes, of which some are as high as itself: its
+        variables have names of their own meanwhile."""
+        height, kinds = _imm_of(node)
+        number = self.rounds
+        self.rounds += 1
+        bit = 1 << number
+        opened: dict[Node, Node] = {}
+        for at, kind in enumerate(kinds):
+            opened[self.placeholder(kind, height, at)] = self.variable(kind, at, number)
+        names = list(opened.values())
+        first = 2 + len(kinds)
+        inside = [
+            self.substituted(arg, opened, lambda n: n.height >= height)
+            for arg in (*node.args[:2], *node.args[first:])
+        ]
+        more, value, *nexts = [self.substituted(arg, known, leave) for arg in inside]
+        starts = [known[arg] for arg in node.args[2:first]]
+        variables = {v: (s, n) for v, s, n in zip(names, starts, nexts)}
+        return self._canonical(more, value, variables, lambda n: not n.loops & bit)
+
     def reclosed(self, node: Node, args: list[Node]) -> Node:
         """The same loop with other operands."""
-        height, kinds = node.imm
-        assert isinstance(height, int) and isinstance(kinds, tuple)
+        if self.outgrown(node, args):
+            raise NotProvable("a loop in what is put into another one")
+        height, kinds = _imm_of(node)
         count = len(kinds)
         variables: Variables = {}
         for at, kind in enumerate(kinds):
@@ -368,6 +404,13 @@ class Terms:
                 known[top] = self.rebuilt(top, [known[a] for a in top.args])
             todo.pop()
         return known[node]
+
+
+def _imm_of(loop: Node) -> tuple[int, tuple[str, ...]]:
+    """The height of a loop, and the kinds of its variables."""
+    height, kinds = loop.imm
+    assert isinstance(height, int) and isinstance(kinds, tuple)
+    return height, kinds
 
 
 _OF_MANY = frozenset(("BitwiseAnd", "BitwiseOr", "BitwiseXor"))
