@@ -227,12 +227,8 @@ class Acts(Walker):
     # -- composites --------------------------------------------------------------------------------
 
     def extract(self, inst: Inst) -> Value:
-        value = self.value(inst.args[0])
-        for at in inst.imm:
-            if at >= len(value):
-                raise NotProvable("an index beyond the end")
-            value = value[at]
-        return value
+        path = tuple([self.graph.const("i32", at) for at in inst.imm])
+        return part_of(self.terms, self.value(inst.args[0]), path)
 
     def insert(self, inst: Inst) -> Value:
         path = tuple([self.graph.const("i32", at) for at in inst.imm])

@@ -5,7 +5,14 @@ from __future__ import annotations
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst
 from spvlink.verifier.paper.graph import CONST, Node, NotProvable
-from spvlink.verifier.paper.shapes import Shapes, Value, is_composite, zipped
+from spvlink.verifier.paper.shapes import (
+    Shapes,
+    Value,
+    is_composite,
+    is_unsized_value,
+    mapped,
+    zipped,
+)
 from spvlink.verifier.paper.terms import Terms
 
 TYPE_CHECKING = False
@@ -142,6 +149,9 @@ def _index(terms: Terms, at: int) -> Node:
 def part_of(terms: Terms, value: Value, path: tuple[Node, ...]) -> Value:
     """The part of a value at a path of indices."""
     for at, index in enumerate(path):
+        if is_unsized_value(value):
+            value = mapped(value[0], lambda all, i=index: terms.element(all, i))  # type: ignore[misc]
+            continue
         if index.op == CONST:
             if index.bits >= len(value):
                 raise NotProvable("an index beyond the end")
@@ -165,6 +175,10 @@ def with_part(terms: Terms, value: Value, path: tuple[Node, ...], new: Value) ->
     if not path:
         return new
     index, rest = path[0], path[1:]
+    if is_unsized_value(value):
+        old = part_of(terms, value, (index,))
+        element = with_part(terms, old, rest, new)
+        return (zipped(value[0], element, lambda all, one: terms.put(all, index, one)),)
     if index.op == CONST:
         at = index.bits
         if at >= len(value):

@@ -22,6 +22,8 @@ Value = Any  # a Node, a tuple of Values or a TermPointer
 
 MOST_PARTS: Final = 4096  # of a value
 OPAQUE: Final = "o"
+ARRAY: Final = "array of "  # in front of a kind: that of the scalars of all elements
+FILLED: Final = "filled"
 _OPAQUE_TYPES: Final = frozenset((
     ops.OpTypeImage, ops.OpTypeSampler, ops.OpTypeSampledImage, ops.OpTypeAccelerationStructureKHR,
     ops.OpTypeRayQueryKHR,
@@ -36,6 +38,7 @@ class Shapes:
         self.decorations: dict[Inst, dict[int, tuple[int, ...]]] = {}
         self.members: dict[tuple[Inst, int], dict[int, tuple[int, ...]]] = {}
         self.kinds: dict[Inst, str] = {}
+        self.length: Callable[[Inst], int | None] = index_of  # of an array, of its constant
         for inst in module.annotations:
             if inst.op in (ops.OpDecorate, ops.OpDecorateId, ops.OpDecorateString):
                 self.decorations.setdefault(inst.args[0], {})[inst.imm[0]] = inst.imm[1:]
@@ -65,7 +68,7 @@ class Shapes:
         if type.op == ops.OpTypeStruct:
             return len(type.args)
         if type.op == ops.OpTypeArray:
-            length = index_of(type.args[1])
+            length = self.length(type.args[1])
             if length is None:
                 raise NotProvable("an array whose length is specialized")
             return length
@@ -88,10 +91,18 @@ class Shapes:
             return make(type)
         return tuple([self._build(self.part(type, i), make, left) for i in range(self.count(type))])
 
+    def is_unsized(self, type: Inst) -> bool:
+        """Whether a type is an array whose length nobody gave: a specialization constant."""
+        return type.op == ops.OpTypeArray and self.length(type.args[1]) is None
+
     def undefined(self, graph: Graph, type: Inst) -> Value:
+        if self.is_unsized(type):
+            return unsized(graph, self.undefined(graph, type.args[0]))
         return self.build(type, lambda scalar: graph.undefined(self.kind(scalar)))
 
     def zero(self, graph: Graph, type: Inst) -> Value:
+        if self.is_unsized(type):
+            return unsized(graph, self.zero(graph, type.args[0]))
         return self.build(type, lambda scalar: graph.const(self.kind(scalar), 0))
 
     def capabilities(self) -> set[int]:
@@ -122,6 +133,21 @@ def _kind(type: Inst) -> str:
     if type.op == ops.OpTypePointer and type.imm[0] == enums.StorageClass_PhysicalStorageBuffer:
         return "i64"
     raise NotProvable(f"a type {ops.NAMES.get(type.op, type.op)}")
+
+
+def unsized(graph: Graph, element: Value) -> Value:
+    """An array of any length, each element of which is one value: its one part is an element whose
+    scalars are those of all elements."""
+    return (mapped(element, lambda n: graph.node(FILLED, ARRAY + n.kind, (n,))),)
+
+
+def is_unsized_value(value: Value) -> bool:
+    """Whether a value is an array of any length. Such an array is no part of another value."""
+    if not isinstance(value, tuple) or len(value) != 1:
+        return False
+    while isinstance(value, tuple):
+        value = value[0]
+    return isinstance(value, Node) and value.kind.startswith(ARRAY)
 
 
 def parts(value: Value) -> list[Node]:

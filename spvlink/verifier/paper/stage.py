@@ -9,7 +9,7 @@ from spvlink.ir.types import bits_of
 from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper import places
 from spvlink.verifier.paper.acts import Acts
-from spvlink.verifier.paper.graph import BOOL, MEMORY, Node, NotProvable
+from spvlink.verifier.paper.graph import BOOL, CONST, MEMORY, Node, NotProvable
 from spvlink.verifier.paper.places import PlaceLeaf
 from spvlink.verifier.paper.pointers import (
     TermAddress,
@@ -59,6 +59,7 @@ class ProvedStage(Acts):
         self.entry = module.entry
         self.supply = supply
         self.specialized = specialized
+        self.shapes.length = self.length
         self.defaults = defaults
         self.imports = {}
         self.constants: dict[Inst, Value] = {}
@@ -214,6 +215,11 @@ class ProvedStage(Acts):
         if bits is None:
             raise NotProvable(f"the instruction {ops.NAMES.get(op, op)} as a constant")
         return self.graph.const(self.shapes.kind(type), bits)
+
+    def length(self, inst: Inst) -> int | None:
+        """Of an array: also one that is specialized, if the value is given."""
+        node = self.constant(inst)
+        return node.bits if isinstance(node, Node) and node.op == CONST else None
 
     def special(self, inst: Inst, type: Inst) -> Node:
         """A specialization constant."""

@@ -22,6 +22,7 @@ from spvlink.verifier.paper.graph import (
     NotProvable,
     atoms_of,
 )
+from spvlink.verifier.paper.shapes import ARRAY, FILLED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -69,6 +70,10 @@ class Terms:
             return args[0]
         if node.op == "at" and node.kind != MEMORY:
             return self.named(args[0], args[1], node.kind)
+        if node.op == "element":
+            return self.element(args[0], args[1])
+        if node.op == "put":
+            return self.put(args[0], args[1], args[2])
         if node.op == "pick":
             return self.pick(args[0], args[1:])
         if node.op == "isum":
@@ -129,6 +134,26 @@ class Terms:
         if all(e is elements[0] for e in elements):
             return elements[0]
         return self.graph.node("pick", elements[0].kind, (index, *elements))
+
+    def element(self, all: Node, index: Node) -> Node:
+        """The element of an array of any length at an index."""
+        kind = all.kind.removeprefix(ARRAY)
+        if all.op == FILLED:
+            return all.args[0]
+        if all.op == ITE:
+            high, low = [self.element(one, index) for one in all.args[1:]]
+            return self.graph.ite(all.args[0], high, low)
+        if all.op != "put":
+            return self.graph.node("element", kind, (all, index))
+        before, at, value = all.args
+        same = self.op("IEqual", BOOL, [index, at])
+        return self.graph.ite(same, value, self.element(before, index))
+
+    def put(self, all: Node, index: Node, value: Node) -> Node:
+        """An array of any length with another element at an index."""
+        if all.op == "put" and all.args[1] is index and not index.undef:
+            all = all.args[0]
+        return self.graph.node("put", all.kind, (all, index, value))
 
     def equals(self, index: Node, at: int) -> Node:
         return self.op("IEqual", BOOL, [index, self.graph.const(index.kind, at)])
