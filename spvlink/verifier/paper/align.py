@@ -8,7 +8,7 @@ sums and products have their operands in another one. So each such node is repla
 from __future__ import annotations
 
 from spvlink.verifier.paper.compare import GUARDED, Comparison
-from spvlink.verifier.paper.graph import ITE, Node, below
+from spvlink.verifier.paper.graph import BOOL, ITE, Node, below
 from spvlink.verifier.paper.terms import Terms
 
 TYPE_CHECKING = False
@@ -21,8 +21,10 @@ def aligned(terms: Terms, comparison: Comparison, original: Node, linked: Node) 
     whatever is known of the path."""
     mine, theirs = below(original), below(linked)
     candidates: dict[Kind, list[Node]] = {}
-    for node in mine - theirs:
-        if node.op != ITE and node.args and (node.undef or node.op in _LOOSE):
+    for node in sorted(mine - theirs, key=lambda n: (n.undef, n.id)):
+        if node.op in _LOOSE or (node.undef and (node.kind == BOOL or node.op in _ROWS)):
+            if node.op == ITE or not node.args:
+                continue
             candidates.setdefault(_kind(node), []).append(node)
     if not candidates:
         return linked
@@ -41,6 +43,7 @@ def aligned(terms: Terms, comparison: Comparison, original: Node, linked: Node) 
 
 
 _LOOSE = GUARDED | {"loop"}  # may do the same without being one node
+_ROWS = frozenset(("isum", "BitwiseAnd", "BitwiseOr", "BitwiseXor"))
 
 
 def _kind(node: Node) -> Kind:

@@ -96,6 +96,12 @@ def _shift_signed(
     return args[0] if args[1].op == CONST and not args[1].bits else None
 
 
+def _divide_by_one(
+    graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
+) -> Node | None:
+    return args[0] if args[1].op == CONST and args[1].bits == 1 else None
+
+
 def _least(op: str) -> Rule:
     def rule(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
         """No number is below 0, or above that of which all bits are set; of x and x it is x."""
@@ -333,6 +339,7 @@ class _Rules:
             "ULessThan": self.below,
             "UDiv": self.divide,
             "UMod": self.rest,
+            "SDiv": _divide_by_one,
             "ShiftRightLogical": self.shift_right,
             "bits": self.reinterpret,
             "UConvert": self.resize("UConvert"),

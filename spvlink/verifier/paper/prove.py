@@ -224,7 +224,16 @@ class _Proof:
         if self.options.exact or stage.name != "frag" or not words.startswith(COLOUR):
             return False
         self.comparison.deepest = None
-        return any(self.by_cases(*pair, 0) for pair in pairs)
+        return any(self.by_cases(*pair, 0) for pair in [*pairs, *self.chosen(pairs)])
+
+    def chosen(self, pairs: list[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
+        """The same where all that is undefined in the original is one number."""
+        return [
+            (self.terms.substituted(original, dict(known), lambda node: not node.undef), linked)
+            for original, linked in pairs
+            if original.undef and not linked.undef
+            for known in self.comparison.choices
+        ]
 
     def rounded(self, original: Node, linked: Node) -> Node:
         """The same with what constants give, but for what the linked value has, too, rounded to
