@@ -51,7 +51,7 @@ def prove(
     sides = [_ordered(list(before)), _ordered(list(after))]
     try:
         is_same = [(s.data, s.entry) for s in before] == [(s.data, s.entry) for s in after]
-        verdict = Verdict(EQUAL, PAPER) if is_same else _looked_at(sides, options, seconds)
+        verdict = Verdict(EQUAL, PAPER) if is_same else _Proof(sides, options, seconds).run()
     except Stuck as stuck:
         verdict = Verdict(UNKNOWN, PAPER, stuck.place, stuck.reason)
     except NotProvable as why:
@@ -71,21 +71,6 @@ def prove(
     return verdict
 
 
-def _looked_at(sides: Sides, options: Options, seconds: float) -> Verdict:
-    """In the plain form; where that shows a difference once more, with values in the form that
-    they have on their paths: branches that were joined are alike in one of both."""
-    begin = time.perf_counter()
-    verdict = _Proof(sides, options, seconds).run()
-    left = seconds - (time.perf_counter() - begin)
-    if verdict.outcome == EQUAL or left <= 0:
-        return verdict
-    try:
-        again = _Proof(sides, options, left, narrow=True).run()
-    except (Stuck, NotProvable, RecursionError):
-        return verdict
-    return again if again.outcome == EQUAL else verdict
-
-
 def _ordered(sources: list[Source]) -> list[tuple[str, Module]]:
     modules = read_pipeline(sources)
     named = []
@@ -96,14 +81,12 @@ def _ordered(sources: list[Source]) -> list[tuple[str, Module]]:
 
 
 class _Proof:
-    def __init__(
-        self, sides: Sides, options: Options, seconds: float, narrow: bool = False
-    ) -> None:
+    def __init__(self, sides: Sides, options: Options, seconds: float) -> None:
         self.sides = sides
         self.options = options
         self.known = KnownState(options)
         self.graph = Graph(MOST_NODES, seconds)
-        self.terms = Terms(self.graph, narrow)
+        self.terms = Terms(self.graph)
         self.partial: dict[Node, Node] = {}
         self.comparison = Comparison(self.terms, self.partial)
         self.reals = Reals(self.terms)

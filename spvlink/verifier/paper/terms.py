@@ -49,9 +49,8 @@ class Ordered:
 class Terms:
     """Makes nodes of one graph."""
 
-    def __init__(self, graph: Graph, narrow: bool = False) -> None:
+    def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.narrow = narrow  # values by what is known on a path; a choice behind a loop by parts
         self.rounds = 0  # loops met so far
         self.moved: dict[Node, dict[Node, Node]] = {}  # by vertex
         self.used: dict[tuple[Node, str, object], frozenset[Node]] = {}  # variables of a loop
@@ -198,13 +197,12 @@ class Terms:
             return value
         if not more.loops & bit and more.op == CONST:
             raise NotProvable("a loop without an end")
-        if self.narrow:
-            for atom in atoms_of(more):
-                if not atom.loops & bit and not atom.undef:
-                    return self._by_case(atom, more, value, variables, loop)
-            if value.op == ITE:
-                parts = [self.closed(more, arg, variables, loop) for arg in value.args]
-                return self.graph.ite(parts[0], parts[1], parts[2])
+        for atom in atoms_of(more):
+            if not atom.loops & bit and not atom.undef:
+                return self._by_case(atom, more, value, variables, loop)
+        if value.op == ITE:
+            parts = [self.closed(more, arg, variables, loop) for arg in value.args]
+            return self.graph.ite(parts[0], parts[1], parts[2])
         return self._canonical(more, value, variables, lambda node: not node.loops & bit)
 
     def _by_case(

@@ -70,9 +70,7 @@ class Walker:
 
     def on_path(self, value: Value) -> Value:
         """A value by what is known where it is used."""
-        if not self.terms.narrow or self.path.op == CONST:
-            return value
-        return _each(value, self._here)
+        return value if self.path.op == CONST else _each(value, self._here)
 
     def _here(self, node: Node) -> Node:
         return self.graph.restrict(node, self.path) if node.op == ITE else node
