@@ -32,7 +32,9 @@ class NotProvable(Exception):
 class Node:
     """A scalar value. ``kind``: "f32", "i32" (with or without sign), "b", "mem", "o" ..."""
 
-    __slots__ = ("args", "height", "id", "imm", "kind", "loops", "op", "undef", "varying")
+    __slots__ = (
+        "args", "height", "id", "imm", "kind", "loops", "op", "possible", "undef", "varying",
+    )  # fmt: skip
 
     def __init__(
         self, id: int, op: str, kind: str, args: tuple[Node, ...], imm: tuple[object, ...]
@@ -45,6 +47,7 @@ class Node:
         self.undef = op == UNDEF
         self.loops = 0
         self.height = 0  # of loops inside each other
+        self.possible: int | None = None  # bits of an integer that may be set, once asked for
         self.varying = False  # whether it may differ from one invocation to the next
         for arg in args:
             self.undef = self.undef or arg.undef

@@ -18,48 +18,61 @@ if TYPE_CHECKING:  # typing costs start-up time
     Apply = Callable[..., Node]
     Sum = Callable[..., Node]
 
-_DEEPEST: Final = 24  # operations that are looked through
 _SUM: Final = "isum"
 
 
-def possible(node: Node, deep: int = 0) -> int:
+def possible(node: Node) -> int:
     """The bits that may be set."""
+    todo = [node]
+    while todo:
+        top = todo[-1]
+        below = [arg for arg in _looked_through(top) if arg.possible is None]
+        if below and top.possible is None:
+            todo += below
+        else:
+            top.possible = _possible(top)
+            todo.pop()
+    assert node.possible is not None
+    return node.possible
+
+
+def _looked_through(node: Node) -> tuple[Node, ...]:
+    """The operands that say which bits may be set."""
+    if node.op in ("BitwiseAnd", "BitwiseOr", "BitwiseXor", _SUM):
+        return node.args
+    if node.op == ITE:
+        return node.args[1:]
+    if node.op == "UConvert" or (node.op == "ShiftRightLogical" and node.args[1].op == CONST):
+        return node.args[:1]
+    return ()
+
+
+def _possible(node: Node) -> int:
     ones = (1 << fold.width(node.kind)) - 1
-    op, args = node.op, node.args
-    if op == CONST:
+    args = [arg.possible or 0 for arg in _looked_through(node)]
+    if node.op == CONST:
         return node.bits
-    if deep > _DEEPEST:
+    if not args:
         return ones
-    if op == "BitwiseAnd":
-        for arg in args:
-            ones &= possible(arg, deep + 1)
+    if node.op == "BitwiseAnd":
+        for bits in args:
+            ones &= bits
         return ones
-    if op in ("BitwiseOr", "BitwiseXor"):
-        return _union(args, deep)
-    if op == ITE:
-        return _union(args[1:], deep)
-    if op == _SUM:
-        return _of_sum(node, ones, deep)
-    if op == "ShiftRightLogical" and args[1].op == CONST:
-        return possible(args[0], deep + 1) >> args[1].bits
-    if op == "UConvert":
-        return possible(args[0], deep + 1) & ones
-    return ones
+    if node.op == _SUM:
+        return _of_sum(node, ones, args)
+    if node.op == "ShiftRightLogical":
+        return args[0] >> node.args[1].bits
+    union = 0  # of a choice, or a row of ors
+    for bits in args:
+        union |= bits
+    return union & ones
 
 
-def _union(nodes: tuple[Node, ...], deep: int) -> int:
-    bits = 0
-    for node in nodes:
-        bits |= possible(node, deep + 1)
-    return bits
-
-
-def _of_sum(node: Node, ones: int, deep: int) -> int:
+def _of_sum(node: Node, ones: int, args: list[int]) -> int:
     """Of parts without a common bit all of theirs; else up to the highest that the sum can have."""
     constant, *factors = [i for i in node.imm if isinstance(i, int)]
     bits, most, apart = constant, constant, True
-    for arg, factor in zip(node.args, factors):
-        mine = possible(arg, deep + 1)
+    for mine, factor in zip(args, factors):
         most += mine * factor
         if factor & (factor - 1):
             apart = False
