@@ -407,10 +407,11 @@ def _words_of(words: NumberWords, maker: WordMaker, inst: Inst) -> Inst | None:
     assert inst.type is not None
     scalar = scalars.scalar(inst.type)
     parts = [maker.make(word) for word in parts_of]
-    if width_of(inst) == WORD:
-        parts = [maker.cast(part, scalar) for part in parts]
-    else:
-        parts = [maker.emit(inst.op, scalar, [part], ()) for part in parts]
+    if width_of(inst) < WORD:  # as a vector: a module may lack what composes narrower ones
+        vector = types.vector(words.module, maker.uint, count)
+        whole = parts[0] if count == 1 else maker.emit(ops.OpCompositeConstruct, vector, parts, ())
+        return maker.emit(inst.op, inst.type, [whole], ())
+    parts = [maker.cast(part, scalar) for part in parts]
     if len(parts) == 1:
         return parts[0]
     return maker.emit(ops.OpCompositeConstruct, inst.type, parts, ())

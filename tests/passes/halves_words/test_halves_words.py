@@ -11,9 +11,10 @@ import pytest
 import spvlink
 from spvlink.draw import compare, draw, draw_covering
 from spvlink.grammar import enums, ops
+from spvlink.ir.core import CAPABILITIES
 from spvlink.link.check import interface
 from spvlink.pipeline import Remark
-from tests.support.chain_text import frag, geom, tesc, tese, vert
+from tests.support.chain_text import PASS, frag, geom, tesc, tese, vert
 from tests.support.closeness import assert_close
 from tests.support.half_chains import BORDERS, CASES, INT64, STAYS, Case, chain, with_int64
 from tests.support.halves import Stages, build, link
@@ -373,6 +374,29 @@ def test_words_are_what_the_device_makes_of_a_number(
     assert sum(r.action == "removed" for r in border) == len(numbers)
     difference = compare(before, draw([s.data for s in exact.stages], scene))
     assert not difference, str(difference)
+
+
+def test_words_become_16_bits_together() -> None:
+    """Int16 is not declared, so no vector may be made of 16-bit numbers (seed 33033007)."""
+    types = """#extension GL_EXT_shader_explicit_arithmetic_types : require
+#extension GL_EXT_shader_16bit_storage : require
+layout(location = 0) flat IO u64vec2 w OVER; layout(location = 1) flat IO uint16_t s OVER;
+"""
+    given = "layout(location = 0) flat IO u16vec2 h; layout(location = 1) flat IO uint16_t t;"
+    stages = [
+        vert(types.replace("IO", "out").replace("OVER", ""),
+             "uvec2 n = uvec2(abs(a.xy) * 200.0); w = u64vec2(n) << 33 | u64vec2(n * 71u);"
+             "s = uint16_t(n.x);"),
+        geom(types.replace("IO", "in").replace("OVER", "[]") + given.replace("IO", "out"),
+             "for (int i = 0; i < 3; ++i) { h = u16vec2(w[0]); t = s[0]; " + PASS + "}"),
+        frag(types.partition("layout")[0] + given.replace("IO", "in"),
+             "color = vec4(uvec2(h), uint(t), 1.0) / 65536.0;"),
+    ]  # fmt: skip
+    codes = build(stages, "vulkan1.2")
+    capabilities = {i.imm[0] for i in module_of(codes[1]).sections[CAPABILITIES]}
+    assert enums.Capability_Int16 not in capabilities
+    linked = prove(codes)
+    assert said_of(linked, "vert->geom", "w")
 
 
 def optimize(code: bytes) -> bytes:
