@@ -103,10 +103,10 @@ WRONG = {
         f"{SUM} c = vec4(x);",
         "float x = v.x; bool stop = false; for (int i = 0; i < n; ++i) {"
         "if (stop) break; x = sin(x); stop = stop || x > 0.0; } c = vec4(x);"),
-    "two flags that set each other": (
+    "a flag that another one sets": (
         f"{SUM} c = vec4(x);",
-        "float x = v.x; bool a = false, b = true; for (int i = 0; i < n; ++i) {"
-        "if (a) break; x = sin(x); bool t = a; a = b; b = t; } c = vec4(x);"),
+        "float x = v.x; bool a = false, b = false; for (int i = 0; i < n; ++i) {"
+        "if (a) break; x = sin(x); a = b; b = b || x > 0.0; } c = vec4(x);"),
     "another element of an array": (
         f"{FILLED} t[int(level) & 1] = 2.0; c = vec4(t[1] + t[n]);",
         f"{FILLED} t[int(level) & 1] = 2.0; c = vec4(t[0] + t[n]);"),
@@ -182,7 +182,7 @@ OpBranch %h2
 %h2 = OpLabel
 %k = OpPhi %int %zero %m1 %k2 %c2
 %s = OpPhi %float %a %m1 ABOVE %c2
-%out = OpPhi %float %f0 %m1 %w %c2
+%out = OpPhi %float %f0 %m1 %sum %c2
 %more2 = OpSLessThan %bool %k %n
 OpLoopMerge %m2 %c2 None
 OpBranchConditional %more2 %b2 %m2
@@ -191,6 +191,7 @@ OpBranch %h3
 %h3 = OpLabel
 %j = OpPhi %int %zero %b2 %j2 %c3
 %w = OpPhi %float START %b2 %w2 %c3
+%sum = OpFAdd %float %w %s
 %more3 = OpSLessThan %bool %j %n
 OpLoopMerge %m3 %c3 None
 OpBranchConditional %more3 %c3 %m3

@@ -198,7 +198,7 @@ class Terms:
         if not more.loops & bit and more.op == CONST:
             raise NotProvable("a loop without an end")
         for atom in atoms_of(more):
-            if not atom.loops & bit and not atom.undef:
+            if not atom.loops & bit:
                 return self._by_case(atom, more, value, variables, loop)
         if value.op == ITE:
             parts = [self.closed(more, arg, variables, loop) for arg in value.args]
