@@ -176,7 +176,20 @@ LOOKED = EVALUATION.replace(
 LANES = CONTROL.replace(
     "#version 450\n", "#version 450\n#extension GL_KHR_shader_subgroup_basic : require\n"
 ).replace("c_uv[(gl_InvocationID + 1) % 3].x", "float(gl_SubgroupInvocationID)")
+# Invocations that nobody knows write a value of the patch, all of them the same one.
+SOME = CONTROL.replace("        p_tint = tint;\n", "").replace(
+    "    gl_out[gl_InvocationID].gl",
+    "    if (gl_InvocationID < int(tint.x)) p_tint = level > 1.0 ? tint : tint.wzyx;\n"
+    "    c_next[gl_InvocationID] += level > 1.0 ? 0.5 : 1.0;\n"
+    "    gl_out[gl_InvocationID].gl",
+)
+TINTED = EVALUATION.replace(
+    "in;\n", "in;\nlayout(set = 0, binding = 0) uniform U { vec4 tint; float level; };\n", 1
+)
+CAPTURED = STREAMS.replace("first = v_uv[0];", "first = v_uv[0].x > 0.5 ? v_uv[0] : vec2(0.25);")
 BASES = {
+    "some": {"vert": VERT, "tesc": SOME, "tese": TINTED, "frag": FRAGMENT},
+    "captured": {"vert": VERT, "geom": CAPTURED},
     "lanes": {"vert": VERT, "tesc": LANES, "tese": EVALUATION, "frag": FRAGMENT},
     "one looks": {"vert": VERT, "tesc": ONE_LOOKS, "tese": LOOKED, "frag": FRAGMENT},
     "tessellation": {"vert": VERT, "tesc": CONTROL, "tese": EVALUATION, "frag": FRAGMENT},
@@ -209,6 +222,13 @@ def plant(
 
 
 WRONG = [
+    plant("another value than some invocations write", "some", "tese",
+          ("+ p_tint", "+ (level > 2.0 ? tint : tint.wzyx)"), executed=""),
+    plant("another value than is read back", "some", "tesc",
+          ("+= level > 1.0 ? 0.5 : 1.0;", "+= level > 1.0 ? 1.0 : 0.5;")),
+    plant("other bits are captured", "captured", "geom", ("out vec2 first", "out ivec2 first"),
+          ("first = v_uv[0].x > 0.5 ? v_uv[0] : vec2(0.25);",
+           "first = floatBitsToInt(v_uv[0].x > 0.5 ? v_uv[0] : vec2(0.5));"), executed=""),
     plant("another vertex is read", "tessellation", "tese", ("c_next[2]", "c_next[1]")),
     plant("another vertex is copied", "tessellation", "tesc",
           ("= v_uv[gl_InvocationID]", "= v_uv[0]")),
@@ -300,6 +320,15 @@ WRONG = [
     plant("a primitive that is not written", "mesh", "mesh", ("i < 2u", "i < 1u"), executed=""),
 ]  # fmt: skip
 RIGHT = [
+    plant("the value that some invocations write", "some", "tese",
+          ("+ p_tint", "+ (level > 1.0 ? tint : tint.wzyx)")),
+    plant("a value that is read back", "some", "tesc",
+          ("    c_next[gl_InvocationID] += level > 1.0 ? 0.5 : 1.0;",
+           "    if (level > 1.0) c_next[gl_InvocationID] += 0.5;"
+           " else c_next[gl_InvocationID] += 1.0;")),
+    plant("bits that are captured", "captured", "geom", ("out vec2 first", "out ivec2 first"),
+          ("first = v_uv[0].x > 0.5 ? v_uv[0] : vec2(0.25);",
+           "first = floatBitsToInt(v_uv[0].x > 0.5 ? v_uv[0] : vec2(0.25));")),
     plant("a value that is overwritten", "tessellation", "tesc",
           ("    c_uv[gl_InvocationID] =", "    c_uv[gl_InvocationID] = vec2(3.0);\n"
            "    c_uv[gl_InvocationID] =")),
@@ -370,6 +399,40 @@ def test_a_mistake_is_not_proved(case: Plant) -> None:
         assert outcome(codes, planted, exact) != EQUAL
         if case.back:
             assert outcome(planted, codes, exact) != EQUAL
+
+
+# The type of a flat output, what the geometry shader emits the first and the second time, and what
+# the fragment shader reads.
+FLOATS = ("float", "v_uv[i].x", "v_uv[i].y", "e_flat")
+BITS = {
+    "its bits": (("int", "floatBitsToInt(v_uv[i].x)", "floatBitsToInt(v_uv[i].y)",
+                  "intBitsToFloat(e_flat)"), True),
+    "bits of another value": (("int", "floatBitsToInt(v_uv[i].x)", "floatBitsToInt(v_uv[i].x)",
+                               "intBitsToFloat(e_flat)"), False),
+    "bits and a number": (("int", "floatBitsToInt(v_uv[i].x)", "int(v_uv[i].y)",
+                           "intBitsToFloat(e_flat)"), False),
+    "the number of the bits": (("int", "floatBitsToInt(v_uv[i].x)", "floatBitsToInt(v_uv[i].y)",
+                                "float(e_flat)"), False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BITS)
+def test_floats_that_cross_as_bits(name: str) -> None:
+    other, proved = BITS[name]
+    sides = []
+    for kind, first, second, read in (FLOATS, other):
+        geometry = GEOMETRY.replace(
+            "e_colour;\n", f"e_colour;\nlayout(location = 1) flat out {kind} e_flat;\n", 1
+        )
+        for plane, value in (("0.0", first), ("1.0", second)):
+            made = f"e_colour = vec4(v_uv[i], {plane}, 1.0);"
+            geometry = geometry.replace(made, f"{made} e_flat = {value};")
+        fragment = FRAGMENT.replace("= e_colour;", f"= e_colour * {read};").replace(
+            "layout(location = 0) out", f"layout(location = 1) flat in {kind} e_flat;\n"
+            "layout(location = 0) out")  # fmt: skip
+        texts = (VERT, "vert"), (geometry, "geom"), (fragment, "frag")
+        sides.append([compile_glsl(text, stage) for text, stage in texts])
+    assert (outcome(sides[0], sides[1], True) == EQUAL) is proved
 
 
 @pytest.mark.parametrize("name", DECLARED)

@@ -121,6 +121,11 @@ WRONG = {
         "uint a = level > 0.5 ? uint(n) & 255u : uint(n) << 9; c = vec4(float(a));"),
     "another divisor": ("c = vec4(n / 2);", "c = vec4(n);"),
     "the larger one": ("c = vec4(min(n, 3 + n * n));", "c = vec4(max(n * n + 3, n));"),
+    "a store under another one": (
+        f"{FILLED} t[n] = 2.0; t[int(level)] = 3.0; c = vec4(t[n]);",
+        f"{FILLED} t[int(level)] = 3.0; c = vec4(t[n]);",
+    ),
+    "a field beyond the end": ("c = vec4(0);", "int a = 8; c = vec4(bitfieldExtract(a, 30, 5));"),
     "the sign of a field": ("int a = 0x2E0; c = vec4(bitfieldExtract(a, 5, 5));", "c = vec4(23);"),
     "another undefined condition": (
         "float a = level > 0.5 ? v.x : nothing; c = v; if (a < tint.x) c = tint;",
@@ -221,7 +226,7 @@ OTHER = {
     "another start inside, by another name": {"START": "%f1", "ABOVE": "%a"},
     "another pointer behind the loop": {"BEHIND": "%pn2"},
 }
-# How the fragment shader takes what crosses as an integer, and what the vertex shader writes
+# What the fragment shader does with an input that is decorated Sample, and without one
 SAMPLES = {
     "": "c = v;",
     "listed": "c = v; if (false) c += g;",

@@ -337,8 +337,7 @@ def where_written(graph: Graph, node: Node) -> Node | None:
     if leaves is None or any(leaf.op == BEHIND for leaf in leaves):
         return None
     writes = choose(graph, node, {n: graph.const(BOOL, n.op != "unwritten") for n in leaves})
-    value = graph.restrict(node, writes)
-    return value if all(leaf.op != "unwritten" for leaf in leaves_of(value) or []) else None
+    return None if writes is graph.false else graph.restrict(node, writes)
 
 
 def at_vertex(terms: Terms, column: Node, vertex: Node) -> Node | None:
