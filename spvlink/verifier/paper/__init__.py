@@ -2,6 +2,7 @@
 
 graph      nodes, and decision diagrams of conditions
 folding    arithmetic on constants
+choices    what a choice may give, and an operation on each of its ends
 constants  numbers that are equal up to rounding
 normal     normal forms of operations, to the bit
 masks      bits of integers that may be set, and what masks leave of them
@@ -19,6 +20,7 @@ vertices   stages that write for many vertices
 payloads   the payload of task shaders
 pipeline   stage after stage
 compare    whether a node refines another one
+align      the linked value said with nodes of the original one
 splits     sums by the factors that all vertices agree on
 reals      values that are equal up to rounding
 prove      the proof of one pipeline
