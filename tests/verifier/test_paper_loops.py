@@ -51,6 +51,14 @@ RIGHT = {
         "if (stop) break; x = sin(x); stop = stop && x > 0.0; } c = vec4(x);"),
     "a value that no round makes": (
         f"{SUM} c = v;", "float y = v.x, x = 0.0; for (int i = 0; i < n; ++i) { x += y; } c = v;"),
+    "what each round makes": (
+        "float x = v.x; int i = 0; do { x = v.y; ++i; } while (i < n); c = vec4(x);",
+        "c = vec4(v.y);",
+    ),
+    "what each of some rounds makes": (
+        "float x = v.x; for (int i = 0; i < 1 + (n & 3); ++i) x = v.y; c = vec4(x);",
+        "c = vec4(v.y);",
+    ),
     "an array of any length": (
         f"{FILLED} t[int(level) & 1] = 2.0; c = vec4(t[1] + t[n]);",
         f"{FILLED} int at = int(level) & 1; t[at] = 0.5; t[at] = 2.0; float b = t[n];"
@@ -71,6 +79,10 @@ RIGHT = {
     "integers with themselves": (
         "int a = n / 1; a = min(a, n); uint b = max(uint(n), uint(a)); c = vec4(a, b, 0, 0);",
         "c = vec4(n, uint(n), 0, 0);"),
+    "numbers without a sign": (
+        "c = vec4(min(0, bitCount(n)), max(bitCount(n), 0), max(n & 7, 7), 0);",
+        "c = vec4(0, bitCount(n), 7, 0);",
+    ),
     "turned integers": (
         "c = vec4(min(n, 3 + n * n), max(uint(n) * 3u, uint(n)), 0, 0);",
         "c = vec4(min(n * n + 3, n), max(uint(n), uint(n) * 3u), 0, 0);"),
@@ -107,6 +119,15 @@ WRONG = {
         f"{SUM} c = vec4(x);",
         "float x = v.x; bool a = false, b = false; for (int i = 0; i < n; ++i) {"
         "if (a) break; x = sin(x); a = b; b = b || x > 0.0; } c = vec4(x);"),
+    "what each of no rounds makes": (
+        "float x = v.x; for (int i = 0; i < (n & 3); ++i) x = v.y; c = vec4(x);",
+        "c = vec4(v.y);",
+    ),
+    "what the last but one round makes": (
+        "float x = v.x, y = v.x; for (int i = 0; i < 1 + (n & 3); ++i) { y = x; x = v.y; }"
+        "c = vec4(y);",
+        "c = vec4(v.y);",
+    ),
     "another element of an array": (
         f"{FILLED} t[int(level) & 1] = 2.0; c = vec4(t[1] + t[n]);",
         f"{FILLED} t[int(level) & 1] = 2.0; c = vec4(t[0] + t[n]);"),
@@ -120,6 +141,8 @@ WRONG = {
         "uint a = (level > 0.5 ? uint(n) : uint(n) << 9) & 255u; c = vec4(float(a));",
         "uint a = level > 0.5 ? uint(n) & 255u : uint(n) << 9; c = vec4(float(a));"),
     "another divisor": ("c = vec4(n / 2);", "c = vec4(n);"),
+    "a number that may have a sign": ("c = vec4(min(0, n));", "c = vec4(0);"),
+    "more bits than are counted": ("c = vec4(bitCount(n) & 32);", "c = vec4(0);"),
     "the larger one": ("c = vec4(min(n, 3 + n * n));", "c = vec4(max(n * n + 3, n));"),
     "a store under another one": (
         f"{FILLED} t[n] = 2.0; t[int(level)] = 3.0; c = vec4(t[n]);",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper.choices import each
 from spvlink.verifier.paper.graph import BOOL, CONST, ITE, Graph, Node
-from spvlink.verifier.paper.masks import Masks, possible
+from spvlink.verifier.paper.masks import Masks, bounds, possible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -102,16 +102,20 @@ def _divide_by_one(
     return args[0] if args[1].op == CONST and args[1].bits == 1 else None
 
 
+def _by_bounds(graph: Graph, args: list[Node]) -> Node | None:
+    """Whether the first number is less than the second one, if their bounds say so."""
+    (least, most), (floor, top) = bounds(args[0]), bounds(args[1])
+    return graph.true if most < floor else graph.false if least >= top else None
+
+
 def _least(op: str) -> Rule:
     def rule(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
-        """No number is below 0, or above that of which all bits are set; of x and x it is x."""
+        """By their bounds; of x and x it is x."""
         if args[0] is args[1] and not args[0].undef:
             return args[0]
-        ones = (1 << fold.width(kind)) - 1
-        neutral, final = (ones, 0) if op == "glsl.UMin" else (0, ones)
         for one, other in (args, args[::-1]):
-            if one.op == CONST and one.bits in (neutral, final):
-                return other if one.bits == neutral else one
+            if bounds(one)[1] <= bounds(other)[0]:
+                return one if op == "glsl.UMin" else other
         return None
 
     return rule
@@ -183,19 +187,22 @@ class _Rules:
     def less(
         self, graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
     ) -> Node | None:
-        """Nothing is less than itself."""
-        return graph.false if args[0] is args[1] and not args[0].undef else None
+        """Nothing is less than itself. Numbers without a sign are compared by their bounds."""
+        if args[0] is args[1] and not args[0].undef:
+            return graph.false
+        if (possible(args[0]) | possible(args[1])) >> (fold.width(args[0].kind) - 1):
+            return None
+        return _by_bounds(graph, args)
 
     def below(
         self, graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
     ) -> Node | None:
         """Nothing is below 0 or above the largest one; below 1 is 0 alone."""
         a, b = args
+        known = _by_bounds(graph, args)
+        if known is not None:
+            return known
         if a is b and not a.undef:
-            return graph.false
-        if b.op == CONST and b.bits == 0:
-            return graph.false
-        if a.op == CONST and a.bits == (1 << fold.width(a.kind)) - 1:
             return graph.false
         if b.op == CONST and b.bits == 1:
             return self.equal(graph, BOOL, [a, graph.const(a.kind, 0)], ())
@@ -282,6 +289,17 @@ class _Rules:
 
         return rule
 
+    def least_signed(self, unsigned: str) -> Rule:
+        def rule(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
+            """Of x and x it is x; of numbers without a sign it is that of unsigned ones."""
+            if args[0] is args[1] and not args[0].undef:
+                return args[0]
+            if (possible(args[0]) | possible(args[1])) >> (fold.width(kind) - 1):
+                return None
+            return self.apply(graph, unsigned, kind, args)
+
+        return rule
+
     def bitwise(self, op: str) -> Rule:
         def rule(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
             if op == "BitwiseAnd" and CONST in (args[0].op, args[1].op):
@@ -346,6 +364,8 @@ class _Rules:
             "SConvert": self.resize("SConvert"),
             "BitFieldUExtract": self.field,
             "ShiftRightArithmetic": _shift_signed,
+            "glsl.SMin": self.least_signed("glsl.UMin"),
+            "glsl.SMax": self.least_signed("glsl.UMax"),
             "glsl.UMin": _least("glsl.UMin"),
             "glsl.UMax": _least("glsl.UMax"),
             "BitFieldInsert": self.put,

@@ -52,6 +52,8 @@ def _possible(node: Node) -> int:
     args = [arg.possible or 0 for arg in _looked_through(node)]
     if node.op == CONST:
         return node.bits
+    if node.op == "BitCount":
+        return (2 << fold.width(node.args[0].kind).bit_length() - 1) - 1
     if not args:
         return ones
     if node.op == "BitwiseAnd":
@@ -81,6 +83,18 @@ def _of_sum(node: Node, ones: int, args: list[int]) -> int:
     if apart:
         return bits & ones
     return ones if most > ones else (1 << most.bit_length()) - 1
+
+
+def bounds(node: Node) -> tuple[int, int]:
+    """The least and the largest number, without a sign."""
+    if node.op == CONST:
+        return node.bits, node.bits
+    if node.op == _SUM:
+        constant, *factors = [i for i in node.imm if isinstance(i, int)]
+        most = constant + sum(possible(arg) * by for arg, by in zip(node.args, factors))
+        if not most >> fold.width(node.kind):
+            return constant, most
+    return 0, possible(node)
 
 
 class Masks:

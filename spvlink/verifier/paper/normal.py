@@ -319,8 +319,6 @@ _RULES: Final[dict[str, Rule]] = {
     "glsl.FMax": _same,
     "glsl.NMin": _same,
     "glsl.NMax": _same,
-    "glsl.SMin": _same,
-    "glsl.SMax": _same,
     "FConvert": _fconvert,
     "Select": _select,
     "LogicalAnd": _and,

@@ -145,6 +145,8 @@ class Terms:
         if all.op != "put":
             return self.graph.node("element", kind, (all, index))
         before, at, value = all.args
+        if at.kind != index.kind:
+            raise NotProvable("indices of two widths")
         same = self.op("IEqual", BOOL, [index, at])
         return self.graph.ite(same, value, self.element(before, index))
 
@@ -200,10 +202,25 @@ class Terms:
         for atom in atoms_of(more):
             if not atom.loops & bit:
                 return self._by_case(atom, more, value, variables, loop)
+        made = self._made(more, variables, loop)
+        again = self.substituted(value, made, lambda node: not node.loops & bit)
+        if again is not value:
+            return self.closed(more, again, variables, loop)
         if value.op == ITE:
             parts = [self.closed(more, arg, variables, loop) for arg in value.args]
             return self.graph.ite(parts[0], parts[1], parts[2])
         return self._canonical(more, value, variables, lambda node: not node.loops & bit)
+
+    def _made(self, more: Node, variables: Variables, loop: int) -> dict[Node, Node]:
+        """What variables are in the last round because every round makes that of them, if the last
+        one cannot be the first."""
+        bit = 1 << loop
+        made = {v: next for v, (_, next) in variables.items() if not next.loops & bit}
+        if made:
+            first = {v: start for v, (start, _) in variables.items()}
+            goes_on = self.substituted(more, first, lambda node: not node.loops & bit)
+            made = made if goes_on is self.graph.true else {}
+        return made
 
     def _by_case(
         self, atom: Node, more: Node, value: Node, variables: Variables, loop: int
