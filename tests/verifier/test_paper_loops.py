@@ -51,6 +51,16 @@ RIGHT = {
         "if (stop) break; x = sin(x); stop = stop && x > 0.0; } c = vec4(x);"),
     "a value that no round makes": (
         f"{SUM} c = v;", "float y = v.x, x = 0.0; for (int i = 0; i < n; ++i) { x += y; } c = v;"),
+    "a loop that ends in one case": (
+        "float x = v.x; int i = 0; while (true) { if (level > 0.5) if (i >= n) break;"
+        "x = sin(x); ++i; } c = vec4(x);",
+        f"{SUM} c = vec4(x);",
+    ),
+    "a flag in a loop whose first round is certain": (
+        "bool stop = false; float x = v.x; for (int i = 0; i < 1 + (n & 3); ++i) {"
+        "if (stop) break; x = sin(x); } c = vec4(x);",
+        "float x = v.x; for (int i = 0; i < 1 + (n & 3); ++i) x = sin(x); c = vec4(x);",
+    ),
     "what each round makes": (
         "float x = v.x; int i = 0; do { x = v.y; ++i; } while (i < n); c = vec4(x);",
         "c = vec4(v.y);",

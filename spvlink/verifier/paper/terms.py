@@ -225,7 +225,8 @@ class Terms:
     def _by_case(
         self, atom: Node, more: Node, value: Node, variables: Variables, loop: int
     ) -> Node:
-        """A loop that asks for what no round changes, in both cases of it."""
+        """A loop that asks for what no round changes, in both cases of it; in one where it would
+        never end, it is as in the other: loops end."""
         graph = self.graph
         cases = []
         for case in (atom, graph.negate(atom)):
@@ -234,9 +235,12 @@ class Terms:
                 known = {v: start for v, (start, _) in variables.items()}
                 cases.append(self.substituted(inside, known, lambda n: not n.loops & 1 << loop))
                 continue
-            rest = {v: (s, graph.restrict(n, case)) for v, (s, n) in variables.items()}
-            cases.append(self.closed(goes_on, inside, rest, loop))
-        return graph.ite(atom, cases[0], cases[1])
+            if goes_on is not graph.true:
+                rest = {v: (s, graph.restrict(n, case)) for v, (s, n) in variables.items()}
+                cases.append(self.closed(goes_on, inside, rest, loop))
+        if not cases:
+            raise NotProvable("a loop without an end")
+        return graph.ite(atom, cases[0], cases[-1])
 
     def outgrown(self, node: Node, args: list[Node]) -> bool:
         """Whether a loop with such operands has another one in it that is as high as itself. The

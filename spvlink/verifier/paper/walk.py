@@ -19,6 +19,11 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 MOST_ROUNDS: Final = 64
+_COMPARISONS: Final = frozenset((
+    ops.OpSLessThan, ops.OpSLessThanEqual, ops.OpSGreaterThan, ops.OpSGreaterThanEqual,
+    ops.OpULessThan, ops.OpULessThanEqual, ops.OpUGreaterThan, ops.OpUGreaterThanEqual,
+))  # fmt: skip
+_BOOLEANS: Final = frozenset((ops.OpLogicalNot, ops.OpLogicalAnd, ops.OpLogicalOr))
 _MOST_LOOKS: Final = 12  # at a loop until it is known what it changes
 
 
@@ -198,7 +203,8 @@ class Walker:
         elif op == ops.OpBranchConditional:
             condition = self.decided(end.args[0])
             if condition.op == CONST:
-                self.counted = self.counted or self._exits_loop(block, end.args[1:])
+                is_exit = self._exits_loop(block, end.args[1:]) and self._counts(end.args[0])
+                self.counted = self.counted or is_exit
             self.way(ways, block, end.args[1], condition)
             self.way(ways, block, end.args[2], self.graph.negate(condition))
         elif op == ops.OpSwitch:
@@ -226,6 +232,13 @@ class Walker:
                 if self.inner or self.tested.setdefault(atom, one) != one:
                     raise NotProvable("a condition depends on an undefined value")
         return condition
+
+    def _counts(self, inst: Inst) -> bool:
+        """Whether constants decide a condition, and not what is known of other numbers: that a
+        variable one is above zero says no more in the next round."""
+        if inst.op in _COMPARISONS:
+            return all(self.node(arg).op == CONST for arg in inst.args)
+        return inst.op in _BOOLEANS and all(self._counts(arg) for arg in inst.args)
 
     def _exits_loop(self, block: Block, targets: list[Inst]) -> bool:
         """Whether a branch may lead out of the innermost loop."""
