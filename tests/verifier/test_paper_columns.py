@@ -401,6 +401,38 @@ def test_a_mistake_is_not_proved(case: Plant) -> None:
             assert outcome(planted, codes, exact) != EQUAL
 
 
+# What each invocation of a mesh shader writes to a flat output, and the mask of what is read
+MASKED = ("i + 256u * n", 15)
+MASKS = {
+    "a mask before and behind": (("(i + 256u * n) & 255u", 15), True),
+    "a mask before alone": (("(i + 256u * n) & 15u", 255), True),
+    "a narrower mask": (("(i + 256u * n) & 7u", 15), False),
+    "another number under a mask": (("(i + 1u + 256u * n) & 255u", 15), False),
+    "a wider mask": (("(i + 256u * n) & 255u", 31), False),
+}
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_columns_under_masks(name: str) -> None:
+    other, proved = MASKS[name]
+    sides = []
+    for value, mask in (MASKED, other):
+        mesh = MESH.replace(
+            "    e_colour[i] =", f"    m_flat[i] = {value};\n    e_colour[i] ="
+        ).replace("float level;", "float level; uint n;")
+        mesh = mesh.replace(
+            "layout(location = 1)",
+            "layout(location = 2) flat out uint m_flat[];\nlayout(location = 1)",
+        )
+        fragment = MESH_FRAGMENT.replace("+ m_tint;", f"* float(m_flat & {mask}u);").replace(
+            "layout(location = 1)",
+            "layout(location = 2) flat in uint m_flat;\nlayout(location = 1)",
+        )
+        texts = (mesh, "mesh"), (fragment, "frag")
+        sides.append([compile_glsl(text, stage, "vulkan1.2") for text, stage in texts])
+    assert (outcome(sides[0], sides[1], True) == EQUAL) is proved
+
+
 # The type of a flat output, what the geometry shader emits the first and the second time, and what
 # the fragment shader reads.
 FLOATS = ("float", "v_uv[i].x", "v_uv[i].y", "e_flat")

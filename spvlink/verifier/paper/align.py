@@ -7,7 +7,7 @@ sums and products have their operands in another one. So each such node is repla
 
 from __future__ import annotations
 
-from spvlink.verifier.paper.compare import GUARDED, Comparison
+from spvlink.verifier.paper.compare import GUARDED, READS, Comparison
 from spvlink.verifier.paper.graph import BOOL, ITE, Node, below
 from spvlink.verifier.paper.terms import Terms
 
@@ -22,9 +22,7 @@ def aligned(terms: Terms, comparison: Comparison, original: Node, linked: Node) 
     mine, theirs = below(original), below(linked)
     candidates: dict[Kind, list[Node]] = {}
     for node in sorted(mine - theirs, key=lambda n: (n.undef, n.id)):
-        if node.op in _LOOSE or (node.undef and (node.kind == BOOL or node.op in _ROWS)):
-            if node.op == ITE or not node.args:
-                continue
+        if node.op != ITE and node.args and _may_be_alike(node):
             candidates.setdefault(_kind(node), []).append(node)
     if not candidates:
         return linked
@@ -42,8 +40,15 @@ def aligned(terms: Terms, comparison: Comparison, original: Node, linked: Node) 
     return known.get(linked, linked)
 
 
-_LOOSE = GUARDED | {"loop"}  # may do the same without being one node
+_LOOSE = GUARDED | {"loop"}
 _ROWS = frozenset(("isum", "BitwiseAnd", "BitwiseOr", "BitwiseXor"))
+
+
+def _may_be_alike(node: Node) -> bool:
+    """Whether another node may do the same."""
+    if node.op == "BitwiseAnd" and node.args[0].op in READS:
+        return True
+    return node.op in _LOOSE or (node.undef and (node.kind == BOOL or node.op in _ROWS))
 
 
 def _kind(node: Node) -> Kind:

@@ -8,9 +8,10 @@ operands of which that is true. ``care`` is what is known of the paths that lead
 from __future__ import annotations
 
 from spvlink.verifier.paper import folding as fold
-from spvlink.verifier.paper.graph import BOOL, CONST, ITE, UNDEF, Graph, Node, atoms_of
+from spvlink.verifier.paper.graph import BOOL, CONST, ITE, MEMORY, UNDEF, Graph, Node, atoms_of
 from spvlink.verifier.paper.normal import COMMUTATIVE, DOTS
-from spvlink.verifier.paper.terms import OWN, Terms
+from spvlink.verifier.paper.terms import OF_PRIMITIVE, OWN, Terms
+from spvlink.verifier.paper.vertices import with_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -33,6 +34,17 @@ GUARDED: Final = frozenset((
 ))  # fmt: skip
 # Their operands are values of other invocations, or of another round: no path says anything.
 _ELSEWHERE: Final = GUARDED | OWN | frozenset(("loop", "emit", "cut", "barrier"))
+
+
+# They read one value of a column.
+READS: Final = frozenset(("at", "column", OF_PRIMITIVE))
+
+
+def _masked(node: Node) -> tuple[Node, int]:
+    """A number and the mask that it is under; -1 for none."""
+    if node.op == "BitwiseAnd" and len(node.args) == 2 and node.args[1].op == CONST:
+        return node.args[0], node.args[1].bits
+    return node, -1
 
 
 class Comparison:
@@ -86,7 +98,7 @@ class Comparison:
             return self.refines(a, b, care)
         if original.kind == BOOL and CONST in (original.op, linked.op):
             return False
-        if self._alike(original, linked, care):
+        if self._alike(original, linked, care) or self._under_masks(original, linked, care):
             return True
         taken = self.partial.get(original)
         if taken is not None and self.refines(taken, linked, care):
@@ -152,6 +164,32 @@ class Comparison:
             elif graph.implies(care, graph.negate(atom)):
                 known = graph.both(known, graph.negate(atom.args[1]))
         return known
+
+    def _under_masks(self, original: Node, linked: Node, care: Node) -> bool:
+        """Numbers that are read of two columns, of each only the bits under a mask: they are alike
+        if the columns are with all that is written to them under the masks."""
+        pair = [_masked(node) for node in (original, linked)]
+        (mine, mask), (other, other_mask) = pair
+        if mine.op not in READS or mine.op != other.op or mask == other_mask == -1:
+            return False
+        if (mine.kind, mine.imm, len(mine.args)) != (other.kind, other.imm, len(other.args)):
+            return False
+        sides = []
+        for read, bits in pair:
+            args = [self._under(arg, bits, read.kind) for arg in read.args]
+            if any(arg is None for arg in args):
+                return False
+            sides.append([arg for arg in args if arg is not None])
+        return all(self.refines(a, b, self.graph.true) for a, b in zip(*sides))
+
+    def _under(self, arg: Node, mask: int, kind: str) -> Node | None:
+        """A column with its values under a mask; of other operands nothing changes."""
+        if arg.kind != MEMORY or mask == -1:
+            return arg
+        bits = self.graph.const(kind, mask)
+        return with_values(
+            self.graph, arg, lambda value: self.terms.op("BitwiseAnd", kind, [value, bits])
+        )
 
     def _alike(self, original: Node, linked: Node, care: Node) -> bool:
         """The same operation on operands that are refined. A linked one may be precise where the

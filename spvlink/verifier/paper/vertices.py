@@ -35,6 +35,8 @@ _MOST_LINKS: Final = 4096  # of a column that is looked at
 _EMITS: Final = {ops.OpEmitVertex: "emit", ops.OpEmitStreamVertex: "emit",
                  ops.OpEndPrimitive: "cut", ops.OpEndStreamPrimitive: "cut"}  # fmt: skip
 
+_WRITES: Final = frozenset(("emit", "vstore"))
+_LINKS: Final = _WRITES | frozenset(("cut", "barrier", "unwritten"))
 _MINE: Final = ("tesc", enums.BuiltIn_InvocationId, 0)
 _NUMBER: Final = ("mesh", enums.BuiltIn_LocalInvocationIndex, 0)
 
@@ -389,25 +391,35 @@ def of_floats(graph: Graph, column: Node) -> tuple[Node, str]:
     """A column with the floats whose bits are all that is written to it, and their kind; empty if
     anything else is written."""
     chain = below_memory(column)
-    values = [node.args[-1] for node in chain if node.op in ("emit", "vstore")]
+    values = [node.args[-1] for node in chain if node.op in _WRITES]
     kinds = {value.args[0].kind for value in values if value.op == "bits"}
     if len(kinds) != 1 or any(value.op not in ("bits", CONST, UNDEF) for value in values):
         return column, ""
     (kind,) = kinds
+
+    def as_float(value: Node) -> Node:
+        if value.op == "bits":
+            return value.args[0]
+        return graph.undefined(kind) if value.op == UNDEF else graph.const(kind, value.bits)
+
+    made = with_values(graph, column, as_float)
+    return (column, "") if made is None else (made, kind)
+
+
+def with_values(graph: Graph, column: Node, change: Callable[[Node], Node]) -> Node | None:
+    """A column with other values written; None for one that a loop writes."""
     known: dict[Node, Node] = {}
-    for node in chain:  # from below
+    for node in below_memory(column):
         args = [known.get(arg, arg) for arg in node.args]
-        if node.op in ("emit", "vstore"):
-            value = node.args[-1]
-            args[-1] = (
-                value.args[0] if value.op == "bits"
-                else graph.undefined(kind) if value.op == UNDEF else graph.const(kind, value.bits)
-            )  # fmt: skip
-        known[node] = (
-            graph.ite(args[0], args[1], args[2]) if node.op == ITE
-            else graph.node(node.op, MEMORY, tuple(args), node.imm)
-        )  # fmt: skip
-    return known[column], kind
+        if node.op == ITE:
+            known[node] = graph.ite(args[0], args[1], args[2])
+        elif node.op in _LINKS:
+            if node.op in _WRITES:
+                args[-1] = change(args[-1])
+            known[node] = graph.node(node.op, MEMORY, tuple(args), node.imm)
+        else:
+            return None
+    return known[column]
 
 
 def below_memory(column: Node) -> list[Node]:
