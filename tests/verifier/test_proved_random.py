@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+import spvlink
 from spvlink.options import Options
+from spvlink.pipeline import Source
+from spvlink.verifier.paper.prove import prove
+from spvlink.verifier.verdict import EQUAL
 from tests.support import miscompiles, proved_random
 from tests.support.random_harness import Failure
 from tests.support.samples import compile_glsl
@@ -15,6 +19,32 @@ def test_a_random_link_is_proved_or_executed(kind: str) -> None:
     words = [proved_random.checked(kind, seed) for seed in range(3)]
     assert proved_random.PROVED in words or proved_random.RAN in words, words
     assert all(isinstance(word, str) for word in words), words
+
+
+# Random links that had no proof once, each for another reason.
+PROVED = [
+    ("flow", 33029454),  # a loop whose first round is certain
+    ("flow", 33029470),  # debug information, and pointers behind loops
+    ("flow", 33029540),  # an array of a specialized length
+    ("flow", 33029485),  # columns under masks
+    ("chains", 33029455),  # a flag that nobody sets
+    ("chains", 33029463),  # a condition that no round changes
+    ("chains", 33029467),  # floats that cross as bits
+    ("chains", 33029499),  # loops as high as what is put into them
+    ("pairs", 33029469),  # a loop that constants do not count
+    ("pairs", 33029480),  # an undefined number in front of a sum
+    ("pairs", 33029497),  # an input that is per sample and not read
+]
+
+
+@pytest.mark.parametrize(("kind", "seed"), PROVED)
+def test_what_had_no_proof_has_one(kind: str, seed: int) -> None:
+    codes, options = proved_random.built(kind, seed)
+    options.exact = options.exact or seed % 2 == 1
+    linked = spvlink.link(list(codes), options)
+    before = [Source(code) for code in codes]
+    after = [Source(stage.data) for stage in linked.stages]
+    assert prove(before, after, options, 30.0).outcome == EQUAL
 
 
 def test_a_wrong_link_is_a_failure() -> None:
