@@ -392,11 +392,11 @@ class Terms:
         return list(needed)
 
     def _used(self, root: Node, variables: Variables, leave: Leave) -> frozenset[Node]:
-        """The variables of a loop in a node. All of them have one operation and one number."""
+        """The variables of a loop in a node: all have one operation and one first number."""
         if not variables:
             return frozenset()
-        any = next(iter(variables))
-        key = root, any.op, any.imm[0]
+        one = next(iter(variables))
+        key = root, one.op, one.imm[0]
         known = self.used.get(key)
         if known is None:
             found: set[Node] = set()
