@@ -18,12 +18,15 @@ layout(location = 0) in vec4 p;
 layout(location = 1) in vec4 q;
 layout(location = 0) out vec4 v;
 layout(location = 1) flat out VARYING f;
-void main() { gl_Position = p; v = q; f = WRITTEN; }
+layout(location = 2) in int k;
+layout(location = 2) flat out int h;
+void main() { gl_Position = p; v = q; f = WRITTEN; h = k; }
 """
 FRAGMENT = """#version 450
 layout(constant_id = 3) const int N = 4;
 layout(set = 0, binding = 0) uniform U { vec4 tint; float level; int n; };
 layout(location = 0) in vec4 v;
+layout(location = 2) flat in int h;
 layout(location = 0) out vec4 c;
 float until(float x) {
     for (int i = 0; i < n; ++i) {
@@ -150,6 +153,8 @@ WRONG = {
     "a mask of one end": (
         "uint a = (level > 0.5 ? uint(n) : uint(n) << 9) & 255u; c = vec4(float(a));",
         "uint a = level > 0.5 ? uint(n) & 255u : uint(n) << 9; c = vec4(float(a));"),
+    "another mask of an attribute": ("c = vec4(h & 255);", "c = vec4(h & 253);"),
+    "no mask of an attribute": ("c = vec4(h & 255);", "c = vec4(h);"),
     "another divisor": ("c = vec4(n / 2);", "c = vec4(n);"),
     "a number that may have a sign": ("c = vec4(min(0, n));", "c = vec4(0);"),
     "more bits than are counted": ("c = vec4(bitCount(n) & 32);", "c = vec4(0);"),

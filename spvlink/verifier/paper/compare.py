@@ -172,6 +172,8 @@ class Comparison:
         (mine, mask), (other, other_mask) = pair
         if mine.op not in READS or mine.op != other.op or mask == other_mask == -1:
             return False
+        if any(all(arg.kind != MEMORY for arg in read.args) for read in (mine, other)):
+            return False  # a vertex has it, and no column
         if (mine.kind, mine.imm, len(mine.args)) != (other.kind, other.imm, len(other.args)):
             return False
         sides = []
