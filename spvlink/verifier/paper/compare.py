@@ -98,7 +98,7 @@ class Comparison:
             return self.refines(a, b, care)
         if original.kind == BOOL and CONST in (original.op, linked.op):
             return False
-        if self._alike(original, linked, care) or self._under_masks(original, linked, care):
+        if self._alike(original, linked, care) or self._under_masks(original, linked):
             return True
         taken = self.partial.get(original)
         if taken is not None and self.refines(taken, linked, care):
@@ -165,7 +165,7 @@ class Comparison:
                 known = graph.both(known, graph.negate(atom.args[1]))
         return known
 
-    def _under_masks(self, original: Node, linked: Node, care: Node) -> bool:
+    def _under_masks(self, original: Node, linked: Node) -> bool:
         """Numbers that are read of two columns, of each only the bits under a mask: they are alike
         if the columns are with all that is written to them under the masks."""
         pair = [_masked(node) for node in (original, linked)]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from spvlink.grammar import enums
+from spvlink.grammar import enums, info
 from spvlink.ir.core import Module
 from spvlink.verifier.known import KnownState
 from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper.graph import CONST, MEMORY, UNDEF, Node, NotProvable
 from spvlink.verifier.paper.payloads import PAYLOAD, PayloadStage
 from spvlink.verifier.paper.places import PATCH_BUILTINS, PlaceLeaf
-from spvlink.verifier.paper.stage import SAMPLES
 from spvlink.verifier.paper.terms import OF_PRIMITIVE, Terms
 from spvlink.verifier.paper.vertices import (
     at_vertex,
@@ -324,7 +323,7 @@ class _Supplies:
         given = self.given(number)
         if given is not None:
             return self.graph.const(leaf.kind, given)
-        if number in SAMPLES and self.stage is not None:
+        if number in info.SAMPLE_RATE_BUILTINS and self.stage is not None:
             self.stage.per_sample = True
         if number in _OF_THE_DRAW:
             return self.graph.node("builtin", leaf.kind, (), leaf.key[1:])

@@ -41,7 +41,6 @@ _BUFFERS: Final = frozenset((
 _PHYSICAL: Final = enums.StorageClass_PhysicalStorageBuffer
 _VOLATILE: Final = 1  # of memory operands
 DEMOTED: Final = "demoted"
-SAMPLES: Final = frozenset((enums.BuiltIn_SampleId, enums.BuiltIn_SamplePosition))
 
 
 class ProvedStage(Acts):
@@ -88,7 +87,8 @@ class ProvedStage(Acts):
             if type is not None and type.op == ops.OpTypeStruct:
                 notes += [self.shapes.of_member(type, at) for at in range(len(type.args))]
             for note in notes:
-                if enums.Decoration_Sample in note or note.get(places.BUILTIN, (-1,))[0] in SAMPLES:
+                builtin = note.get(places.BUILTIN, (-1,))[0]
+                if enums.Decoration_Sample in note or builtin in info.SAMPLE_RATE_BUILTINS:
                     return True
         return False
 
