@@ -32,6 +32,7 @@ PROVED = [
     ("chains", 33029467),  # floats that cross as bits
     ("chains", 33029499),  # loops as high as what is put into them
     ("pairs", 33029469),  # a loop that constants do not count
+    ("pairs", 33029475),  # what a round makes, in each case of such a condition
     ("pairs", 33029480),  # an undefined number in front of a sum
     ("pairs", 33029497),  # an input that is per sample and not read
 ]
