@@ -45,14 +45,19 @@ def draw(codes: Sequence[Code], scene: Scene | None = None, number: int | None =
 
 def _run(device: Device, codes: Sequence[Code], scene: Scene) -> Result:
     stages = read_stages(codes)
-    for stage in stages:  # a driver may crash on what it does not offer
+    refuse_unoffered(device, stages)
+    with ObjectPool(device) as pool:
+        return Draw(device, pool, stages, scene).run()
+
+
+def refuse_unoffered(device: Device, stages: Sequence[ReadStage]) -> None:
+    """Raises CannotDraw for a capability that the device does not have: a driver may crash on it."""
+    for stage in stages:
         for capability in sorted(stage.module.capabilities & NEEDS.keys()):
             if capability == STORAGE_INPUT_OUTPUT_16:
                 continue  # `widen` stands in
             if NEEDS[capability] not in device.offered:
                 raise CannotDraw(f"the device does not offer {NEEDS[capability]}")
-    with ObjectPool(device) as pool:
-        return Draw(device, pool, stages, scene).run()
 
 
 def draw_covering(

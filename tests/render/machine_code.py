@@ -1,16 +1,17 @@
 """What a driver's compiler makes of a pipeline, counted by the driver itself. Nothing is drawn, so
 no GPU is needed.
 
-RADV does so on hardware that RADV_FORCE_FAMILY names, Turnip on a pretended kernel. Which driver it
-is, the environment says (``environment``); a process has one, and its standard error is gone.
+Which driver it is, the environment says (tests.render.drivers); a process has one, and its standard
+error is gone.
 """
 
 from __future__ import annotations
 
-import glob
 import os
-from collections.abc import Sequence
-from typing import Any
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import IO, Any
 
 import vulkan as vk
 from vulkan import ffi
@@ -19,7 +20,7 @@ from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
 from spvlink.draw import formats
 from spvlink.draw.device import EXTENSIONS, Device, ObjectPool, new
-from spvlink.draw.draw import Draw
+from spvlink.draw.draw import Draw, refuse_unoffered
 from spvlink.draw.reflect import FRAGMENT, TESS_EVALUATION, VERTEX, CannotDraw
 from spvlink.draw.scene import Code, make_scene, read_stages
 from spvlink.grammar import enums, ops
@@ -27,6 +28,7 @@ from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, ENTRY_POINTS, Inst
 from spvlink.ir.edit import annotate, value
 from spvlink.options import Options
+from tests.render.drivers import chosen
 
 _LIBRARY = vk.VK_PIPELINE_CREATE_LIBRARY_BIT_KHR
 _COUNT = vk.VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR
@@ -46,21 +48,6 @@ _MORE: dict[str, str | None] = {
 }
 
 Counts = dict[str, int]  # what the driver counts -> how many, all stages together
-
-
-def environment(driver: str, turnip: str = "") -> dict[str, str]:
-    """What a process must have in its environment to use a driver: ``radv``, or ``turnip``, whose
-    build folder is given. Raises CannotDraw if it is not there."""
-    if driver == "turnip":
-        icd = glob.glob(f"{turnip}/src/freedreno/vulkan/freedreno_devenv_icd.*.json")
-        shim = f"{turnip}/src/freedreno/drm-shim/libfreedreno_noop_drm_shim.so"
-        more = {"LD_PRELOAD": shim, "FD_GPU_ID": "740"}
-    else:
-        icd = glob.glob("/usr/share/vulkan/icd.d/radeon_icd*.json")
-        more = {"RADV_FORCE_FAMILY": "navi31"}
-    if not icd:
-        raise CannotDraw(f"there is no {driver}")
-    return {**more, "VK_ICD_FILENAMES": icd[0], "MESA_SHADER_CACHE_DISABLE": "true"}
 
 
 class Compiler(Device):
@@ -107,15 +94,15 @@ class _Compile(Draw):
 
 
 _device: list[Compiler] = []
-FRAGMENTS = ("fragment", "FS")  # as RADV and Turnip call them
+_told: list[IO[str]] = []  # the standard error of this process
 OFTEN = "often: "  # before the name of what counts fragment stages as often as they run
 
 
 def _compiler() -> Compiler:
     """The device of this process."""
     if not _device:
-        with open(os.devnull, "w") as nowhere:
-            os.dup2(nowhere.fileno(), 2)  # where drivers tell of what they cannot compile
+        _told.append(tempfile.TemporaryFile("w+"))
+        os.dup2(_told[0].fileno(), 2)  # where drivers tell of what they cannot compile, and of more
         _device.append(Compiler(False))
     return _device[0]
 
@@ -135,7 +122,7 @@ def count(codes: Sequence[Code], libraries: bool = False, control: bool = False)
         stages += [entry for entry in more if not entry[0].startswith("frag")]
     once, often = Options().expect
     for title, counts in stages:
-        times = often if title in FRAGMENTS else once
+        times = often if is_fragment(title) else once
         for name, number in counts.items():
             found[name] = found.get(name, 0) + number
             found[OFTEN + name] = found.get(OFTEN + name, 0) + times * number
@@ -148,14 +135,38 @@ def count_stages(
     """What the driver counts of each executable of a pipeline but those that only bin, by its name.
     ``targets``: the Locations that have an attachment (None: all). Raises as ``count``."""
     device = _compiler()
-    if "VK_KHR_pipeline_executable_properties" not in device.offered:
+    printed = chosen().printed
+    if not printed and "VK_KHR_pipeline_executable_properties" not in device.offered:
         raise CannotDraw("the driver counts nothing")
+    if libraries and "VK_EXT_graphics_pipeline_library" not in device.offered:
+        raise CannotDraw("the driver has no pipeline libraries")
+    _told[0].seek(0)
+    _told[0].truncate()
     with ObjectPool(device) as pool:
         scene = make_scene(codes)
         if targets is not None:
             scene.targets = [target for target in scene.targets if target.location in targets]
-        compiling = _Compile(device, pool, read_stages(codes), scene)
-        return _counts(device, compiling.pipeline_of(libraries))
+        stages = read_stages(codes)
+        refuse_unoffered(device, stages)
+        compiling = _Compile(device, pool, stages, scene)
+        pipeline = compiling.pipeline_of(libraries)
+        found = list(_printed() if printed else _counts(device, pipeline))
+    widths = [title for title, _ in found if is_fragment(title)][1:]  # ANV: the narrowest is first
+    return [(title, c) for title, c in found if "Binning" not in title and title not in widths]
+
+
+def is_fragment(title: str) -> bool:
+    """Whether an executable of this name is a fragment shader."""
+    return chosen().fragment in title
+
+
+def _printed() -> Iterator[tuple[str, Counts]]:
+    """What PanVK's compiler printed: cycles in 64ths, as whole numbers."""
+    _told[0].seek(0)
+    for title, text in re.findall(r"^SHADER-DB: (\w+) shader: (.*)$", _told[0].read(), re.M):
+        text = re.sub(r"(\d+):(\d+) spills:fills", r"\1 spills, \2 fills", text)
+        counts = re.findall(r"([\d.]+) (\w+)", text)
+        yield title, {name: round(float(n) * (64 if "." in n else 1)) for n, name in counts}
 
 
 def _reads_number(code: Code) -> bytes:
@@ -195,8 +206,6 @@ def _counts(device: Device, pipeline: Any) -> list[tuple[str, Counts]]:
     found: list[tuple[str, Counts]] = []
     for number, executable in enumerate(_all(device, "ExecutableProperties", info)):
         title = ffi.string(executable.name).decode()
-        if title == "Binning VS":
-            continue
         which = ffi.new("VkPipelineExecutableInfoKHR*")
         which.sType = vk.VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR
         which.pipeline, which.executableIndex = pipeline, number
