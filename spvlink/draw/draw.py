@@ -51,7 +51,7 @@ def _run(device: Device, codes: Sequence[Code], scene: Scene) -> Result:
 
 
 def refuse_unoffered(device: Device, stages: Sequence[ReadStage]) -> None:
-    """Raises CannotDraw for a capability that the device does not have: a driver may crash on it."""
+    """Raises CannotDraw for a capability that the device lacks: a driver may crash on it."""
     for stage in stages:
         for capability in sorted(stage.module.capabilities & NEEDS.keys()):
             if capability == STORAGE_INPUT_OUTPUT_16:

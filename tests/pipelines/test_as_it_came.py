@@ -176,16 +176,16 @@ def test_a_variable_that_only_moves_is_read_where_it_was() -> None:
     """Another Location, and no copy."""
     vert = vertex(
         """layout(location = 0) out vec4 gone; layout(location = 3) out vec2 a;
-        layout(location = 5) out vec2 b;
-        void main() { gone = p; a = p.xy; b = p.zw; gl_Position = p; }"""
+        layout(location = 5) out vec4 b;
+        void main() { gone = p; a = p.xy; b = vec4(p.zw, p.zw * p.xy); gl_Position = p; }"""
     )
     frag = fragment(
-        "layout(location = 3) in vec2 a; layout(location = 5) in vec2 b;"
+        "layout(location = 3) in vec2 a; layout(location = 5) in vec4 b;"
         + WORK
-        + "void main() { o = vec4(a, b * twice(a.xyx)); }"
+        + "void main() { o = vec4(a, b.xy + b.zw * twice(a.xyx)); }"
     )
     done = link(vert, frag, disable={"backward", "forward"})
-    assert done.table(inputs=True) == {"a": ("0.xy", "f32x2"), "b": ("0.zw", "f32x2")}
+    assert done.table(inputs=True) == {"a": ("1.xy", "f32x2"), "b": ("0.xyzw", "f32x4")}
     assert not private(done, 1) and shells(done)[1]
     assert count(done.frag, ops.OpLoad) == count(link(vert, frag, pack="none").frag, ops.OpLoad)
 

@@ -7,8 +7,8 @@ import pytest
 import spvlink
 from spvlink.draw import CannotDraw
 from spvlink.draw.batch import run_isolated
-from tests.render.machine_code import OFTEN, Counts, count, count_stages
 from tests.render.drivers import environment
+from tests.render.machine_code import OFTEN, Counts, count, count_stages
 from tests.support import chains
 
 MUCH = 1.02  # times the instructions of the original

@@ -97,9 +97,9 @@ DRIVERS = {
 
 
 def environment(name: str, built: Path = BUILT) -> dict[str, str]:
-    """What a process must have in its environment to use a driver of DRIVERS; ``built``: the folder
-    of scripts/setup-drivers. Child processes are started so that they can load it. Raises CannotDraw
-    if something is not there."""
+    """What a process must have in its environment to use a driver of DRIVERS; ``built``: the
+    folder of scripts/setup-drivers. Child processes are started so that they can load it. Raises
+    CannotDraw if something is not there."""
     driver = DRIVERS[name]
     manifests = glob.glob(str(built / driver.manifest))
     stand_in = built / driver.stand_in

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
@@ -101,7 +100,7 @@ OFTEN = "often: "  # before the name of what counts fragment stages as often as 
 def _compiler() -> Compiler:
     """The device of this process."""
     if not _device:
-        _told.append(tempfile.TemporaryFile("w+"))
+        _told.append(os.fdopen(os.memfd_create("told"), "w+"))
         os.dup2(_told[0].fileno(), 2)  # where drivers tell of what they cannot compile, and of more
         _device.append(Compiler(False))
     return _device[0]

@@ -30,6 +30,10 @@ _MOVES: Final = MOVES | {
 }  # fmt: skip
 # Operands that are known, and the instruction sets that an operation is of.
 _GIVEN: Final = types.CONSTANTS | {ops.OpExtInstImport}
+_SPECIALIZED: Final = frozenset(
+    (ops.OpSpecConstant, ops.OpSpecConstantTrue, ops.OpSpecConstantFalse)
+)
+_FAR: Final = 64  # instructions that a glance at a value looks at
 
 
 def centred(qualifiers: tuple[int, ...]) -> bool:
@@ -122,6 +126,18 @@ def single_value(link: Link, key: int) -> Inst | None:
         return stores[0].args[0]
     values = {component(s.args[0]) for s in stores}
     return stores[0].args[0] if len(values) == 1 else None
+
+
+def is_made_of_constants(value: Inst) -> bool:
+    """Whether a value is made of constants alone, specialization constants included."""
+    todo = [value]
+    for inst in todo:
+        if inst.op in _GIVEN or inst.op in _SPECIALIZED:
+            continue
+        if not inst.args or inst.op == ops.OpPhi or len(todo) > _FAR:
+            return False
+        todo += inst.args
+    return True
 
 
 Scalar = tuple[Inst, int]  # a component of a vector, or (a scalar, -1)

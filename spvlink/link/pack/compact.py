@@ -37,7 +37,7 @@ from spvlink.link.pack.bins import Bin, new_bin, put
 from spvlink.link.pack.dissolve import dissolve
 from spvlink.link.pack.placement import Placement
 from spvlink.link.pack.unread import aside_keys, place_captured
-from spvlink.link.pack.variables import describe, relaxed_by, variables_of
+from spvlink.link.pack.variables import describe, joined, relaxed_by, variables_of
 from spvlink.link.pack.whole_variables import (
     fills,
     place_matrix,
@@ -59,7 +59,7 @@ def compact(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
     """The new interface of a border. Nothing is edited here: ``raise_io`` does that."""
     link.gather()
     aggregates = whole_values(link)
-    best = _old_places(link, aggregates)
+    best = old = _old_places(link, aggregates)
     highest = best.cost()[3]
     mixed = _is_mixed(best)  # then anything else is better
     if link.halves and not mixed:
@@ -72,6 +72,8 @@ def compact(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
                 mixed or new.cost() < best.cost()
             ):
                 best, mixed = new, False
+    if best is not old:
+        best.varyings = joined(link, best.varyings)
     for varying in best.varyings:
         describe(link, varying)
     return best

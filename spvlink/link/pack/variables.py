@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from spvlink.ir.slot import Slot, Varying
 from spvlink.link.border.link import Link
+from spvlink.link.border.values import is_made_of_constants, single_value
 from spvlink.link.pack.bins import Bin
 
 
@@ -71,6 +72,42 @@ def _paired(link: Link, varyings: list[Varying]) -> list[Varying]:
     for varying, at in ((first, 0), (second, 2)):
         varying.component, varying.keys = at, keys[at : at + 2]
     return varyings
+
+
+def joined(link: Link, varyings: list[Varying]) -> list[Varying]:
+    """The same places in fewer variables of a fragment shader: neighbours in a Location become one
+    vector, whatever they were. A Mali GPU fetches a variable from component 0 of its Location on,
+    so it fetches such a Location once. Constants stay apart: drivers carry whole variables over."""
+    if link.consumer.name != "frag" or link.producer.name == "mesh":
+        return varyings
+    out: list[Varying] = []
+    for varying in sorted(varyings, key=lambda v: (v.location, v.component)):
+        if out and _are_one(link, out[-1], varying):
+            out[-1].keys += varying.keys
+        else:
+            out.append(varying)
+    return out
+
+
+def _are_one(link: Link, first: Varying, second: Varying) -> bool:
+    if first.location != second.location or first.component + len(first.keys) != second.component:
+        return False
+    if (first.base, first.qualifiers) != (second.base, second.qualifiers) or first.width != 32:
+        return False
+    for varying in (first, second):
+        if varying.whole or varying.captured is not None or _is_fixed(link, varying.keys[0]):
+            return False
+    kinds = [
+        (key in link.inputs.slots, relaxed_by(link, key), _extras(link, key))
+        for key in (first.keys[-1], second.keys[0])
+    ]
+    return kinds[0] == kinds[1] and True not in kinds[0][1]
+
+
+def _is_fixed(link: Link, key: int) -> bool:
+    """Whether what is written is known when the pipeline is made."""
+    value = single_value(link, key)
+    return value is not None and is_made_of_constants(value)
 
 
 def _extras(link: Link, key: int) -> tuple[tuple[int, ...], ...]:

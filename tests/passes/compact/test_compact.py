@@ -295,8 +295,38 @@ def test_both_sides_declare_the_same() -> None:
     assert done.table() == done.table(inputs=True)
     assert [d.qualifiers for d in done.outputs] == [d.qualifiers for d in done.inputs]
     names = {name: shape for name, (_, shape) in done.table().items()}
-    assert names == {"first": "f32x2", "second": "i32x2", "third": "f32x2", "fourth": "f32"}
+    assert names == {"first_fourth": "f32x3", "second": "i32x2", "third": "f32x2"}
     assert len(done.locations) == 3
+
+
+def test_neighbours_become_one_vector() -> None:
+    """Where a fragment shader reads them. A specialization constant stays apart, since drivers
+    carry whole variables over, and so does what has half precision."""
+    done = link(
+        """layout(constant_id = 3) const float SIZE = 2.0;
+        layout(location = 0) out vec2 a; layout(location = 1) out float b;
+        layout(location = 2) out float size; layout(location = 3) out mediump vec3 c;
+        void main() { a = p.xy; b = p.z; size = SIZE; c = p.xyz * p.w; gl_Position = p; }""",
+        """layout(constant_id = 3) const float OTHER = 3.0;
+        layout(location = 0) in vec2 a; layout(location = 1) in float b;
+        layout(location = 2) in float size; layout(location = 3) in mediump vec3 c;
+        void main() { o = vec4(a.yx, b, OTHER) * size + fract(c.xyzx); }""",
+    )
+    assert done.table() == done.table(inputs=True)
+    names = {name: shape for name, (_, shape) in done.table().items()}
+    assert names == {"a_b": "f32x3", "size": "f32", "c": "f32x3"}
+    assert len(done.locations) == 2
+
+
+def test_what_is_packed_already_keeps_its_variables() -> None:
+    done = link(
+        """layout(location = 0) out vec2 a; layout(location = 0, component = 2) out float b;
+        void main() { a = p.xy; b = p.z + 0.0; gl_Position = p; }""",
+        """layout(location = 0) in vec2 a; layout(location = 0, component = 2) in float b;
+        void main() { o = vec4(a.yx, b, b); }""",
+    )
+    names = {name: shape for name, (_, shape) in done.table().items()}
+    assert names == {"a": "f32x2", "b": "f32"}
 
 
 def test_qualifiers_do_not_mix() -> None:
@@ -326,13 +356,13 @@ def test_casts_only_where_a_location_is_saved() -> None:
 
     one = bits("uint u", "u = uint(k.y);", "float(u)")
     assert one.locations == {0}
-    assert {shape for _, shape in one.table().values()} == {"u32"}
+    assert {shape for _, shape in one.table().values()} == {"u32x3"}
     assert count(one.frag, ops.OpBitcast) == 2
     # Four ints fill a Location of their own: only one int has to travel beside the float.
     full = bits("ivec4 u", "u = k;", "float(u.x + u.y + u.z + u.w)")
     assert full.locations == {0, 1}
     assert sorted(shape for _, shape in full.table().values()) in (
-        ["i32x4", "u32", "u32"], ["f32", "i32", "i32x4"],
+        ["i32x4", "u32x2"], ["f32", "i32", "i32x4"],
     )  # fmt: skip
 
 

@@ -14,8 +14,8 @@ from spvlink.ir.core import Inst, Module
 from spvlink.passes.cleaning import branches, dce, simplify
 from spvlink.passes.lowering.lower_io import Lowering
 from spvlink.passes.opening import inline
-from tests.render.machine_code import count_stages
 from tests.render.drivers import environment
+from tests.render.machine_code import count_stages
 from tests.support.linking import Result, module_of
 from tests.support.samples import compile_glsl
 
