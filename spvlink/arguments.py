@@ -6,6 +6,7 @@ import os
 
 from spvlink.errors import Usage, meant
 from spvlink.options import Options
+from spvlink.gpus import gpu_of
 from spvlink.pipeline import PACKINGS, STAGES
 from spvlink.sources import Argument, check_files
 from spvlink.validate import ENVIRONMENTS
@@ -111,10 +112,12 @@ choices:
   --enable PASS, --disable PASS
                           switch one optimization, or a group (spvlink passes lists them);
                           repeatable
-  --pack locations|vectors|none
+  --for GPU               choose what costs least on any, radv, turnip, mali, v3d, intel, nvidia,
+                          powervr or apple (the last two: as any, nothing was measured there)
+  --pack locations|coordinates|vectors|none
                           which vectors may be split over two Locations to save one: locations:
-                          all; vectors: no vector; none: every varying stays in its place
-                          (default: all but image coordinates)
+                          all; coordinates: all but image coordinates; vectors: no vector; none:
+                          every varying stays in its place (default: --for says)
   --expect vertices=N,fragments=N
                           how often each stage is expected to run; only the ratio counts. Work
                           moves to the stage that runs less often (default: 1 and 8)
@@ -169,8 +172,9 @@ SEE: Final = "spvlink link --help"
 FLAGS: Final = (
     "--clean", "--complete", "--exact", "--no-validate", "--spec-defaults", "--strict",
 )  # fmt: skip
+FOR: Final = "--for"
 VALUES: Final = (
-    "-o", "--cost-limit", "--expect", "--report", "--layout", "--target-env", "--check", "--pack",
+    "-o", "--cost-limit", "--expect", FOR, "--report", "--layout", "--target-env", "--check", "--pack",
 )  # fmt: skip
 LISTS: Final = ("--enable", "--disable", "--keep-interface")
 WORDS: Final = OptionWords(
@@ -247,7 +251,12 @@ def gather(
     ``options`` at once. Raises Usage."""
     inputs: list[str] = []
     given: dict[str, str] = {}
-    for name, value in _pairs(words, known):
+    pairs = list(_pairs(words, known))
+    for name, value in pairs:
+        if name == FOR:  # first: others may ask for what it switches off
+            gpu = gpu_of(value)
+            options.pack, options.disable = gpu.pack, gpu.disable
+    for name, value in pairs:
         if name == "":
             inputs.append(value)
         elif name in known.lists:

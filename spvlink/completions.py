@@ -6,6 +6,7 @@ from spvlink import arguments
 from spvlink.batches import arguments as of_batch
 from spvlink.errors import Usage
 from spvlink.lint import arguments as of_check
+from spvlink.gpus import GPUS
 from spvlink.pipeline import PACKINGS, STAGES
 from spvlink.validate import ENVIRONMENTS
 from spvlink.verifier import command as of_verify
@@ -32,6 +33,7 @@ def _values() -> dict[str, Sequence[str]]:
         "--disable": sorted(arguments.passes()),
         "--enable": sorted(arguments.passes()),
         "--keep-interface": list(STAGES.values()),
+        "--for": list(GPUS),
         "--pack": PACKINGS,
         "--target-env": list(ENVIRONMENTS),
         "--check": ("each",),

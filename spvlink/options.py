@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from spvlink.errors import meant
+from spvlink.gpus import ANY, gpu_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -18,6 +19,7 @@ if TYPE_CHECKING:  # typing costs start-up time
         exact: bool
         cost_limit: int
         expect: tuple[int, int]
+        gpu: str
         keep_interface: Iterable[str]
         target_env: str | None
         validate: bool
@@ -52,13 +54,16 @@ class Options:
                     are worth (default 100; 0: only what is free moves)
     expect          (vertices, fragments): how often each stage is expected to run; only the ratio
                     counts (default (1, 8))
+    gpu             what the modules are for: "any" (default), "radv", "turnip", "mali", "v3d",
+                    "intel", "nvidia", "powervr" or "apple". Sets ``pack`` where that is not given,
+                    and adds to ``disable``
     keep_interface  stages whose module goes out as it came: "vert" "tesc" "tese" "geom" "task"
                     "mesh" "frag"
     layout          the pipeline layout as a dict, as ``--layout`` reads it from JSON (default None:
                     a resource is only read by stages that use it already)
-    pack            what may be torn over two Locations to save one: "" (default) vectors but for
-                    image coordinates, "locations" these too, "vectors" nothing; "none": everything
-                    stays in its Location
+    pack            what may be torn over two Locations to save one: "locations" any vector,
+                    "coordinates" vectors but for image coordinates, "vectors" nothing; "none":
+                    everything stays in its Location. "" (default): what is best for ``gpu``
     patch_points    control points of an input patch, as pipeline creation says (default None:
                     unknown)
     spec            (stage, SpecId) -> value as text, or as the bytes of VkSpecializationInfo:
@@ -95,6 +100,7 @@ class Options:
         exact: bool = False,
         cost_limit: int = 100,
         expect: tuple[int, int] = (1, 8),
+        gpu: str = ANY,
         keep_interface: Iterable[str] = (),
         target_env: str | None = None,
         validate: bool = True,
@@ -110,7 +116,8 @@ class Options:
         view_mask: int | None = None,
         observer: Callable[[int, str, str, object], None] | None = None,
     ) -> None:
-        self.disable: frozenset[str] = _names("disable", disable)
+        chosen = gpu_of(gpu)
+        self.disable: frozenset[str] = _names("disable", disable) | chosen.disable
         self.clean = clean
         self.complete = complete
         self.exact = exact
@@ -123,7 +130,7 @@ class Options:
         self.check_each = check_each
         self.stop_after = stop_after
         self.layout = layout
-        self.pack = pack
+        self.pack = pack or chosen.pack
         self.patch_points = patch_points
         self.spec: dict[tuple[str, int], str | bytes] = _spec(spec)
         self.spec_defaults = spec_defaults
@@ -168,10 +175,13 @@ def _names(what: str, given: Iterable[str]) -> frozenset[str]:
     return frozenset(given)
 
 
+_KEYWORDS = (*Options.__slots__, "gpu")
+
+
 def options_of(settings: Settings) -> Options:
     """The options that keywords give. Raises TypeError for one that does not exist."""
     for name in settings:
-        if name not in Options.__slots__:
-            like = meant(name, Options.__slots__)
+        if name not in _KEYWORDS:
+            like = meant(name, _KEYWORDS)
             raise TypeError(f"unknown option {name}{like}; see help(spvlink.Options)")
     return Options(**settings)

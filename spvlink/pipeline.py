@@ -141,11 +141,12 @@ KEPT: Final = "kept"
 ACTIONS: Final = (
     REMOVED, UNDEFINED, PROPAGATED, MERGED, MOVED_BACKWARD, MOVED_FORWARD, FLATTENED, PACKED, KEPT,
 )  # fmt: skip
-# What packing may tear (``Options.pack``), if not what is the default.
+# What packing may tear (``Options.pack``).
 PACK_LOCATIONS: Final = "locations"
+PACK_COORDINATES: Final = "coordinates"
 PACK_VECTORS: Final = "vectors"
 PACK_NONE: Final = "none"
-PACKINGS: Final = (PACK_LOCATIONS, PACK_VECTORS, PACK_NONE)
+PACKINGS: Final = (PACK_LOCATIONS, PACK_COORDINATES, PACK_VECTORS, PACK_NONE)
 # What became of a pipeline (``Linked.outcome``). Only these are compared, never a reason. They are
 # no ``enum.Enum``: to import that costs more than a millisecond.
 LINKED: Final = "linked"

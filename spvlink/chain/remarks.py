@@ -133,18 +133,18 @@ def tell(link: Story) -> list[Remark]:
         if key in new_place and not new and not dropped:
             varying, lane = new_place[key]
             if action == FLATTENED:
-                why += f"; {_target(varying, lane)}"
+                why += f"; {_target(link, varying, lane)}"
             elif link.in_memory or varying.place_of(lane) == (key >> 3, key >> 1 & 3):
                 action, why = KEPT, _kept(link, key)
             else:
-                action, why = PACKED, f"to {_target(varying, lane)}"
+                action, why = PACKED, f"to {_target(link, varying, lane)}"
                 if key in link.remarks.notes:
                     why += f"; {link.remarks.notes[key]}"
             slot = inputs.get(key) or outputs[key]
             changed = slot.qualifiers != varying.qualifiers
             if changed and key in link.read and action != FLATTENED:
                 action = FLATTENED
-                why = f"equal for the whole primitive; {_target(varying, lane)}"
+                why = f"equal for the whole primitive; {_target(link, varying, lane)}"
         elif not action and not new:
             action, why = _nobody(link, key)
         if key in link.remarks.cautions and action in _CHANGED:
@@ -226,10 +226,18 @@ def _name(link: Story, key: int) -> str:
     return slot.name if slot is not None and slot.name else f"location {shown(key >> 3)}"
 
 
-def _target(varying: Varying, lane: int) -> str:
+def _target(link: Story, varying: Varying, lane: int) -> str:
+    """Where the vector that this is a lane of is now; its variable may hold others, too."""
     location, _ = varying.place_of(lane)
-    count = varying.components // varying.columns
-    return f"Location {shown(location)}.{LANES[varying.component : varying.component + count]}"
+    lanes = LANES[varying.component : varying.component + varying.components // varying.columns]
+    if not varying.whole and varying.width == 32:
+        key = varying.keys[lane]
+        vector = key >> 3, _name(link, key)
+        lanes = "".join(
+            [LANES[varying.component + n] for n, other in enumerate(varying.keys)
+             if (other >> 3, _name(link, other)) == vector]
+        )  # fmt: skip
+    return f"Location {shown(location)}.{lanes}"
 
 
 def _whole(link: Story) -> list[Remark]:

@@ -9,6 +9,7 @@ The unit is a group: the live components of one vector.
 3. If all components of one kind would fit into one Location less, one Location is emptied into the
    holes of the others (``dissolve`` chooses which).
 4. Captured components, and those that only the producer reads back, come last (``unread``).
+5. What a fragment shader reads of one Location becomes one vector (``variables.joined``).
 
 64-bit scalars take two components, at 0 or 2, and share a Location with 64-bit ones only. A 64-bit
 vector of three or four continues in the next Location. 16-bit numbers take a whole component.
@@ -23,9 +24,12 @@ What breaks it.
 * Transform feedback: a captured component keeps its place in the buffer (``captures``), and only
   neighbours in the buffer become one variable.
 
-Cost. None at run time, unless a vector is torn (``dissolve``). The new placement is taken only if
-it needs fewer Locations than before; or as many, with a lower highest Location or fewer variables.
-The highest Location never rises. So a second run finds nothing to do.
+Cost. None at run time, unless a vector is torn (``dissolve``). A Mali GPU fetches a variable from
+component 0 of its Location on: 3 and 4 components for an xyz and a w, 4 for one vector of both. So
+25 pipelines of Vulkan-Samples took over 2 % more cycles on PanVK, before they were joined, and 5 do
+since. The new placement is taken only if it needs fewer Locations than before; or as many, with a
+lower highest Location or fewer variables. The highest Location never rises. So a second run finds
+nothing to do.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ compute first. A late one would wait with the early ones in neighbouring registe
 VGPRs for the vertex shaders of Vulkan-Samples with a normal and two directions, and 36 if the last
 is torn. An attribute that is only passed on is torn last, since it lies in neighbouring registers
 already, and Adreno moves each part of it that does not. ``Options.pack`` limits the choice: by
-default image coordinates are never torn.
+default image coordinates are never torn, and ``--for`` some GPUs no vector is (``gpus``).
 """
 
 from __future__ import annotations

@@ -1,0 +1,50 @@
+"""What linking chooses for the GPU that the modules are for (``--for``).
+
+Each row is the best of what was tried on a driver's compiler (docs/measurements/isa.md): how far
+vectors may be torn (``Options.pack``), and passes that cost there more than they save. "any", the
+default, ends with the fewest Locations.
+"""
+
+from __future__ import annotations
+
+from spvlink.errors import Usage, meant
+from spvlink.pipeline import PACK_COORDINATES, PACK_VECTORS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+
+class Gpu:
+    """``pack`` as in ``Options``; ``disable``: optimizations that are off."""
+
+    __slots__ = ("disable", "pack")
+
+    def __init__(self, pack: str, *disable: str) -> None:
+        self.pack = pack
+        self.disable = frozenset(disable)
+
+
+ANY: Final = "any"
+GPUS: Final[dict[str, Gpu]] = {
+    ANY: Gpu(PACK_COORDINATES),
+    # A Location less is an export less there, for the same instructions.
+    "radv": Gpu(PACK_COORDINATES),
+    # Torn, 0.983 of the cycles, not torn 0.988 (PanVK, Sascha Willems' pipelines).
+    "mali": Gpu(PACK_COORDINATES),
+    "turnip": Gpu(PACK_VECTORS),
+    # An array that is no input any more lies in memory where its index is dynamic.
+    "v3d": Gpu(PACK_VECTORS, "arrays.dynamic", "narrow"),
+    "intel": Gpu(PACK_VECTORS),
+    "nvidia": Gpu(PACK_VECTORS),
+    # Nothing was measured for these.
+    "apple": Gpu(PACK_COORDINATES),
+    "powervr": Gpu(PACK_COORDINATES),
+}
+
+
+def gpu_of(name: str) -> Gpu:
+    """The row of a name. Raises Usage."""
+    if name not in GPUS:
+        raise Usage(f"there is no GPU {name}{meant(name, GPUS)}: there are {', '.join(GPUS)}")
+    return GPUS[name]
