@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from spvlink.errors import Usage, meant
-from spvlink.options import Options
 from spvlink.gpus import gpu_of
+from spvlink.options import Options
 from spvlink.pipeline import PACKINGS, STAGES
 from spvlink.sources import Argument, check_files
 from spvlink.validate import ENVIRONMENTS
@@ -174,7 +174,8 @@ FLAGS: Final = (
 )  # fmt: skip
 FOR: Final = "--for"
 VALUES: Final = (
-    "-o", "--cost-limit", "--expect", FOR, "--report", "--layout", "--target-env", "--check", "--pack",
+    "-o", "--cost-limit", "--expect", FOR, "--report", "--layout", "--target-env", "--check",
+    "--pack",
 )  # fmt: skip
 LISTS: Final = ("--enable", "--disable", "--keep-interface")
 WORDS: Final = OptionWords(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from spvlink import arguments
 from spvlink.batches import arguments as of_batch
 from spvlink.errors import Usage
-from spvlink.lint import arguments as of_check
 from spvlink.gpus import GPUS
+from spvlink.lint import arguments as of_check
 from spvlink.pipeline import PACKINGS, STAGES
 from spvlink.validate import ENVIRONMENTS
 from spvlink.verifier import command as of_verify
