@@ -24,6 +24,7 @@ RANKS = {
     "errors": 0,
     "grammar": 0,
     "ir": 1,
+    "gpus": 2,
     "options": 2,  # what a user hands over and gets back
     "pipeline": 2,
     "binary": 3,

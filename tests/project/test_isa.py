@@ -15,6 +15,7 @@ MUCH = 1.02  # times the instructions of the original
 # What takes more, and why. Instructions count once here, however often a stage runs.
 WHY = {
     "cloth_threads": "backward and share: work goes to the control shader, which runs less often",
+    "lod_blend": "compact: what shares a Location is loaded at once, which Mali gains by",
     "probe_grid": "backward: a difference goes to the vertex shader, for one component less",
     "sample_patch": "backward: work goes to the vertex shader, and fewer components cross",
     "signal_flags": "narrow: flags are put into a word and taken out again, for a Location",

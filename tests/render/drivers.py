@@ -34,6 +34,9 @@ class Driver:
     counted: tuple[str, ...]
     fragment: str
     stand_in: str = ""
+    cycles: str = ""  # which of ``counted`` estimates the time
+    spills: str = ""  # which of them counts registers that are kept in memory
+    registers: str = ""
     variables: dict[str, str] = field(default_factory=dict)
     printed: bool = False  # on standard error, since no extension says more than the size
     python: str = ""  # what runs Python where the driver can be loaded
@@ -45,6 +48,7 @@ DRIVERS = {
         f"{_SYSTEM}/radeon_icd*.json",
         ("Instructions", "VGPRs", "Combined inputs", "Combined outputs", "VMEM", "Latency"),
         "fragment",
+        registers="VGPRs",
         variables={"RADV_FORCE_FAMILY": "navi31"},
     ),
     "turnip": Driver(
@@ -53,7 +57,8 @@ DRIVERS = {
         ("Instruction Count", "Registers used", "NOPs Count", "Preamble Instruction Count"),
         "FS",
         "libfreedreno_noop_drm_shim.so",
-        {"FD_GPU_ID": "740"},
+        registers="Registers used",
+        variables={"FD_GPU_ID": "740"},
     ),
     "panvk": Driver(
         "PanVK",
@@ -61,7 +66,9 @@ DRIVERS = {
         ("inst", "cycles", "v", "ls", "spills", "fills"),
         "FRAGMENT",
         "libpanfrost_noop_drm_shim.so",
-        {
+        cycles="cycles",
+        spills="spills",
+        variables={
             "PAN_GPU_ID": "a867",  # Mali-G610
             "PAN_I_WANT_A_BROKEN_VULKAN_DRIVER": "1",
             "BIFROST_MESA_DEBUG": "shaderdb",
@@ -74,7 +81,8 @@ DRIVERS = {
         ("Instruction Count", "QPU Read Stalls", "TMU Spills", "TMU Fills"),
         "FS",
         "libv3d_noop_drm_shim.so",
-        {"V3D_71": "1"},  # Raspberry Pi 5
+        spills="TMU Spills",
+        variables={"V3D_71": "1"},  # Raspberry Pi 5
     ),
     "anv": Driver(
         "ANV",
@@ -82,7 +90,9 @@ DRIVERS = {
         ("Instruction Count", "Cycle Count", "SEND Count", "Spill Count", "Fill Count"),
         "fragment",
         "libintel_noop_drm_shim.so",
-        {"INTEL_STUB_GPU_PLATFORM": "tgl"},
+        cycles="Cycle Count",
+        spills="Spill Count",
+        variables={"INTEL_STUB_GPU_PLATFORM": "tgl"},
     ),
     "nvk": Driver(
         "NVK",
@@ -90,7 +100,8 @@ DRIVERS = {
         ("Instruction count", "Number of GPRs", "SLM Size"),
         "fragment",
         "libnouveau_noop_drm_shim.so",
-        {"NOUVEAU_CHIPSET": "160", "NVK_I_WANT_A_BROKEN_VULKAN_DRIVER": "1"},  # Turing
+        registers="Number of GPRs",
+        variables={"NOUVEAU_CHIPSET": "160", "NVK_I_WANT_A_BROKEN_VULKAN_DRIVER": "1"},  # Turing
         python="nvk-python",
     ),
 }
