@@ -33,7 +33,8 @@ GPUS: Final[dict[str, Gpu]] = {
     # Torn, 0.983 of the cycles, not torn 0.988 (PanVK, Sascha Willems' pipelines).
     "mali": Gpu(PACK_COORDINATES),
     "turnip": Gpu(PACK_VECTORS),
-    # An array that is no input any more lies in memory where its index is dynamic.
+    # An array that is no input any more lies in memory if its index is dynamic, and what is packed
+    # into a word costs more to take out than its components.
     "v3d": Gpu(PACK_VECTORS, "arrays.dynamic", "narrow"),
     "intel": Gpu(PACK_VECTORS),
     "nvidia": Gpu(PACK_VECTORS),
