@@ -401,22 +401,29 @@ def test_a_mistake_is_not_proved(case: Plant) -> None:
             assert outcome(planted, codes, exact) != EQUAL
 
 
-# What each invocation of a mesh shader writes to a flat output, and the mask of what is read
-MASKED = ("i + 256u * n", 15)
-MASKS = {
-    "a mask before and behind": (("(i + 256u * n) & 255u", 15), True),
-    "a mask before alone": (("(i + 256u * n) & 15u", 255), True),
-    "a narrower mask": (("(i + 256u * n) & 7u", 15), False),
-    "another number under a mask": (("(i + 1u + 256u * n) & 255u", 15), False),
-    "a wider mask": (("(i + 256u * n) & 255u", 31), False),
+# What each invocation of a mesh shader writes to a flat output, and what is made of what is read
+NUMBER = ("i + 256u * n", "m_flat & 15u")
+MADE = {
+    "a mask before and behind": (("(i + 256u * n) & 255u", "m_flat & 15u"), True),
+    "a mask before alone": (("(i + 256u * n) & 15u", "m_flat & 255u"), True),
+    "a narrower mask": (("(i + 256u * n) & 7u", "m_flat & 15u"), False),
+    "another number under a mask": (("(i + 1u + 256u * n) & 255u", "m_flat & 15u"), False),
+    "a wider mask": (("(i + 256u * n) & 255u", "m_flat & 31u"), False),
+    "a part of a word": (("(i + 256u * n & 15u) << 8u | n & 255u", "m_flat >> 8u & 15u"), True),
+    "another part of a word": (
+        ("(i + 256u * n & 15u) << 8u | n & 255u", "m_flat >> 7u & 15u"),
+        False,
+    ),
+    "a difference": (("5u - (i + 256u * n)", "(5u - m_flat) & 15u"), True),
+    "another difference": (("5u - (i + 256u * n)", "(6u - m_flat) & 15u"), False),
 }
 
 
-@pytest.mark.parametrize("name", MASKS)
-def test_columns_under_masks(name: str) -> None:
-    other, proved = MASKS[name]
+@pytest.mark.parametrize("name", MADE)
+def test_what_is_made_of_columns(name: str) -> None:
+    other, proved = MADE[name]
     sides = []
-    for value, mask in (MASKED, other):
+    for value, made in (NUMBER, other):
         mesh = MESH.replace(
             "    e_colour[i] =", f"    m_flat[i] = {value};\n    e_colour[i] ="
         ).replace("float level;", "float level; uint n;")
@@ -424,7 +431,7 @@ def test_columns_under_masks(name: str) -> None:
             "layout(location = 1)",
             "layout(location = 2) flat out uint m_flat[];\nlayout(location = 1)",
         )
-        fragment = MESH_FRAGMENT.replace("+ m_tint;", f"* float(m_flat & {mask}u);").replace(
+        fragment = MESH_FRAGMENT.replace("+ m_tint;", f"* float({made});").replace(
             "layout(location = 1)",
             "layout(location = 2) flat in uint m_flat;\nlayout(location = 1)",
         )
@@ -462,6 +469,44 @@ def test_floats_that_cross_as_bits(name: str) -> None:
         fragment = FRAGMENT.replace("= e_colour;", f"= e_colour * {read};").replace(
             "layout(location = 0) out", f"layout(location = 1) flat in {kind} e_flat;\n"
             "layout(location = 0) out")  # fmt: skip
+        texts = (VERT, "vert"), (geometry, "geom"), (fragment, "frag")
+        sides.append([compile_glsl(text, stage) for text, stage in texts])
+    assert (outcome(sides[0], sides[1], True) == EQUAL) is proved
+
+
+# What a geometry shader emits for a vertex, ``at``, and the fragment shader makes of it
+ONE_VALUE = ("9u", "e_word")
+WORDS = {
+    "a part that is the same": (("uint(v_uv[at].x > 0.5) << 4u | 9u", "e_word & 15u"), True),
+    "a part that differs": (("uint(v_uv[at].x > 0.5) << 3u | 9u", "e_word & 31u"), False),
+    "more than the part": (("uint(v_uv[at].x > 0.5) << 4u | 9u", "e_word & 31u"), False),
+    "another part": (("uint(v_uv[at].x > 0.5) << 4u | 8u", "e_word & 15u"), False),
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_a_part_of_each_word_that_is_one_value(name: str) -> None:
+    other, proved = WORDS[name]
+    sides = []
+    for value, read in (ONE_VALUE, other):
+        emitted = "".join(
+            f"    e_word = {value.replace('at', str(at))};\n"
+            f"    gl_Position = gl_in[{at}].gl_Position;\n    EmitVertex();\n"
+            for at in range(3)
+        )
+        geometry = f"""#version 450
+layout(triangles) in;
+layout(triangle_strip, max_vertices = 3) out;
+layout(location = 0) in vec2 v_uv[];
+layout(location = 0) flat out uint e_word;
+void main() {{
+{emitted}}}
+"""
+        fragment = f"""#version 450
+layout(location = 0) flat in uint e_word;
+layout(location = 0) out vec4 colour;
+void main() {{ colour = vec4(float({read})); }}
+"""
         texts = (VERT, "vert"), (geometry, "geom"), (fragment, "frag")
         sides.append([compile_glsl(text, stage) for text, stage in texts])
     assert (outcome(sides[0], sides[1], True) == EQUAL) is proved

@@ -27,6 +27,8 @@ PROVED = [
     ("flow", 33029470),  # debug information, and pointers behind loops
     ("flow", 33029540),  # an array of a specialized length
     ("flow", 33029485),  # columns under masks
+    ("flow", 33040008),  # columns of words, of which a part is taken
+    ("chains", 33040029),  # a part that is the same in all words of a column
     ("chains", 33029455),  # a flag that nobody sets
     ("chains", 33029463),  # a condition that no round changes
     ("chains", 33029467),  # floats that cross as bits

@@ -7,11 +7,14 @@ operands of which that is true. ``care`` is what is known of the paths that lead
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper.graph import BOOL, CONST, ITE, MEMORY, UNDEF, Graph, Node, atoms_of
 from spvlink.verifier.paper.normal import COMMUTATIVE, DOTS
+from spvlink.verifier.paper.splits import emits
 from spvlink.verifier.paper.terms import OF_PRIMITIVE, OWN, Terms
-from spvlink.verifier.paper.vertices import with_values
+from spvlink.verifier.paper.vertices import only_value, with_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -40,11 +43,22 @@ _ELSEWHERE: Final = GUARDED | OWN | frozenset(("loop", "emit", "cut", "barrier")
 READS: Final = frozenset(("at", "column", OF_PRIMITIVE))
 
 
-def _masked(node: Node) -> tuple[Node, int]:
-    """A number and the mask that it is under; -1 for none."""
-    if node.op == "BitwiseAnd" and len(node.args) == 2 and node.args[1].op == CONST:
-        return node.args[0], node.args[1].bits
-    return node, -1
+# What is made of a number that is read, value by value.
+_MADE: Final = frozenset((
+    "BitwiseAnd", "ShiftRightLogical", "isum", "ConvertSToF", "ConvertUToF", "SConvert", "UConvert",
+))  # fmt: skip
+
+
+def _way(node: Node) -> list[Node]:
+    """A number that is read of a column, and what is made of it with constants, one after the
+    other; the last is the node itself."""
+    way = [node]
+    while way[0].op in _MADE:
+        others = [arg for arg in way[0].args if arg.op != CONST]
+        if len(others) != 1:
+            break
+        way.insert(0, others[0])
+    return way
 
 
 class Comparison:
@@ -98,7 +112,7 @@ class Comparison:
             return self.refines(a, b, care)
         if original.kind == BOOL and CONST in (original.op, linked.op):
             return False
-        if self._alike(original, linked, care) or self._under_masks(original, linked):
+        if self._alike(original, linked, care) or self._value_by_value(original, linked):
             return True
         taken = self.partial.get(original)
         if taken is not None and self.refines(taken, linked, care):
@@ -165,33 +179,46 @@ class Comparison:
                 known = graph.both(known, graph.negate(atom.args[1]))
         return known
 
-    def _under_masks(self, original: Node, linked: Node) -> bool:
-        """Numbers that are read of two columns, of each only the bits under a mask: they are alike
-        if the columns are with all that is written to them under the masks."""
-        pair = [_masked(node) for node in (original, linked)]
-        (mine, mask), (other, other_mask) = pair
-        if mine.op not in READS or mine.op != other.op or mask == other_mask == -1:
+    def _value_by_value(self, original: Node, linked: Node) -> bool:
+        """Numbers that are made, with constants, of what is read of two columns: they are alike if
+        the columns are with all that is written to them made so."""
+        ways = [_way(node) for node in (original, linked)]
+        mine, other = (way[0] for way in ways)
+        if mine.op not in READS and other.op in READS:
+            return self._only(original, ways[1])
+        if mine.op not in READS or mine.op != other.op or all(len(way) == 1 for way in ways):
             return False
         if any(all(arg.kind != MEMORY for arg in read.args) for read in (mine, other)):
             return False  # a vertex has it, and no column
         if (mine.kind, mine.imm, len(mine.args)) != (other.kind, other.imm, len(other.args)):
             return False
         sides = []
-        for read, bits in pair:
-            args = [self._under(arg, bits, read.kind) for arg in read.args]
+        for way in ways:
+            args = [self._made(arg, way) for arg in way[0].args]
             if any(arg is None for arg in args):
                 return False
             sides.append([arg for arg in args if arg is not None])
         return all(self.refines(a, b, self.graph.true) for a, b in zip(*sides))
 
-    def _under(self, arg: Node, mask: int, kind: str) -> Node | None:
-        """A column with its values under a mask; of other operands nothing changes."""
-        if arg.kind != MEMORY or mask == -1:
+    def _only(self, original: Node, way: list[Node]) -> bool:
+        """The same if all that is written to the column of the linked one is made one value."""
+        columns = [self._made(arg, way) for arg in way[0].args if arg.kind == MEMORY]
+        if len(way) == 1 or len(columns) != 1 or columns[0] is None:
+            return False
+        value = only_value(columns[0], emits(columns[0]))
+        return value is not None and self.refines(original, value, self.graph.true)
+
+    def _made(self, arg: Node, way: list[Node]) -> Node | None:
+        """A column with its values made so; of other operands nothing changes."""
+        if arg.kind != MEMORY or len(way) == 1:
             return arg
-        bits = self.graph.const(kind, mask)
-        return with_values(
-            self.graph, arg, lambda value: self.terms.op("BitwiseAnd", kind, [value, bits])
-        )
+
+        def made(value: Node) -> Node:
+            for below, node in pairwise(way):
+                value = self.terms.rebuilt(node, [value if a is below else a for a in node.args])
+            return value
+
+        return with_values(self.graph, arg, made)
 
     def _alike(self, original: Node, linked: Node, care: Node) -> bool:
         """The same operation on operands that are refined. A linked one may be precise where the
