@@ -77,12 +77,21 @@ def _paired(link: Link, varyings: list[Varying]) -> list[Varying]:
 def joined(link: Link, varyings: list[Varying]) -> list[Varying]:
     """The same places in fewer variables of a fragment shader: neighbours in a Location become one
     vector, whatever they were. A Mali GPU fetches a variable from component 0 of its Location on,
-    so it fetches such a Location once. Constants stay apart: drivers carry whole variables over."""
+    so it fetches such a Location once. Constants stay apart: drivers carry whole variables over.
+    So does what other blocks read: what an arm needs is not to be read before it."""
     if link.consumer.name != "frag" or link.producer.name == "mesh":
         return varyings
+    entry = link.consumer.module.entry
+    assert entry is not None
+    blocks = {inst: block for block in entry.function.blocks for inst in block.insts}
+    readers = {
+        key: {blocks.get(load) for load in link.loads.get(key, ())}
+        for varying in varyings for key in varying.keys
+    }  # fmt: skip
     out: list[Varying] = []
     for varying in sorted(varyings, key=lambda v: (v.location, v.component)):
-        if out and _are_one(link, out[-1], varying):
+        same = out and readers[out[-1].keys[0]] == readers[varying.keys[0]]
+        if same and _are_one(link, out[-1], varying):
             out[-1].keys += varying.keys
         else:
             out.append(varying)
