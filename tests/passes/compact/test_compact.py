@@ -318,6 +318,16 @@ def test_neighbours_become_one_vector() -> None:
     assert len(done.locations) == 2
 
 
+def test_what_an_arm_reads_is_not_read_before_it() -> None:
+    done = link(
+        """layout(location = 0) out vec2 a; layout(location = 2) out float b;
+        void main() { a = p.xy; b = p.z; gl_Position = p; }""",
+        """layout(location = 0) in vec2 a; layout(location = 2) in float b;
+        void main() { o = a.yxyx; if (gl_FragCoord.x > 1.0) o += sin(b); }""",
+    )
+    assert done.table() == {"a": ("0.xy", "f32x2"), "b": ("0.z", "f32")}
+
+
 def test_what_is_packed_already_keeps_its_variables() -> None:
     done = link(
         """layout(location = 0) out vec2 a; layout(location = 0, component = 2) out float b;
