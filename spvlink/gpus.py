@@ -30,8 +30,9 @@ GPUS: Final[dict[str, Gpu]] = {
     ANY: Gpu(PACK_COORDINATES),
     # A Location less is an export less there, for the same instructions.
     "radv": Gpu(PACK_COORDINATES),
-    # Torn, 0.983 of the cycles, not torn 0.988 (PanVK, Sascha Willems' pipelines).
-    "mali": Gpu(PACK_COORDINATES),
+    # Torn, 0.985 of the cycles, not torn 0.988, but 4 pipelines worse by over 2 %, not 14 (PanVK,
+    # Sascha Willems' pipelines).
+    "mali": Gpu(PACK_VECTORS),
     "turnip": Gpu(PACK_VECTORS),
     # An array that is no input any more lies in memory if its index is dynamic, and what is packed
     # into a word costs more to take out than its components.

@@ -26,7 +26,7 @@ What breaks it.
 
 Cost. None at run time, unless a vector is torn (``dissolve``). A Mali GPU fetches a variable from
 component 0 of its Location on: 3 and 4 components for an xyz and a w, 4 for one vector of both. So
-25 pipelines of Vulkan-Samples took over 2 % more cycles on PanVK, before they were joined, and 5 do
+25 pipelines of Vulkan-Samples took over 2 % more cycles on PanVK, before they were joined, and 6 do
 since. The new placement is taken only if it needs fewer Locations than before; or as many, with a
 lower highest Location or fewer variables. The highest Location never rises. So a second run finds
 nothing to do.
