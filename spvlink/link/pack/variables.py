@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spvlink.ir.core import Block, Inst, Module
 from spvlink.ir.slot import Slot, Varying
 from spvlink.link.border.link import Link
 from spvlink.link.border.values import is_made_of_constants, single_value
@@ -81,21 +82,25 @@ def joined(link: Link, varyings: list[Varying]) -> list[Varying]:
     So does what other blocks read: what an arm needs is not to be read before it."""
     if link.consumer.name != "frag" or link.producer.name == "mesh":
         return varyings
-    entry = link.consumer.module.entry
-    assert entry is not None
-    blocks = {inst: block for block in entry.function.blocks for inst in block.insts}
-    readers = {
-        key: {blocks.get(load) for load in link.loads.get(key, ())}
-        for varying in varyings for key in varying.keys
-    }  # fmt: skip
+    blocks: dict[Inst, Block] = {}
     out: list[Varying] = []
     for varying in sorted(varyings, key=lambda v: (v.location, v.component)):
-        same = out and readers[out[-1].keys[0]] == readers[varying.keys[0]]
-        if same and _are_one(link, out[-1], varying):
-            out[-1].keys += varying.keys
-        else:
-            out.append(varying)
+        if out and _are_one(link, out[-1], varying):
+            blocks = blocks or _blocks_of(link.consumer.module)
+            readers = [
+                {blocks.get(load) for load in link.loads.get(one.keys[0], ())}
+                for one in (out[-1], varying)
+            ]
+            if readers[0] == readers[1]:
+                out[-1].keys += varying.keys
+                continue
+        out.append(varying)
     return out
+
+
+def _blocks_of(module: Module) -> dict[Inst, Block]:
+    assert module.entry is not None
+    return {inst: block for block in module.entry.function.blocks for inst in block.insts}
 
 
 def _are_one(link: Link, first: Varying, second: Varying) -> bool:
