@@ -5,7 +5,7 @@ from __future__ import annotations
 from spvlink.errors import Usage
 from spvlink.pipeline import Source
 from spvlink.verifier.paper.prove import SECONDS, prove
-from spvlink.verifier.verdict import DEVICE, EXECUTED, PAPER, UNEQUAL, UNKNOWN
+from spvlink.verifier.verdict import DEVICE, EXECUTED, PAPER, UNDEFINED, UNEQUAL, UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -77,8 +77,11 @@ def sentence(verdict: Verdict) -> str:
     """A verdict in one line."""
     words = {"equal": _EQUAL[verdict.way], "unequal": "not equal", "unknown": "not proved"}
     line = words[verdict.outcome]
-    if verdict.axioms:
-        line += f" up to rounding ({', '.join(sorted(verdict.axioms))})"
+    rounding = sorted(verdict.axioms.keys() - {UNDEFINED})
+    if rounding:
+        line += f" up to rounding ({', '.join(rounding)})"
+    if UNDEFINED in verdict.axioms:
+        line += ", undefined values at each use"
     if verdict.place is not None and str(verdict.place):
         line += f" ({verdict.place})"
     return f"{line}: {verdict.reason}" if verdict.reason else line

@@ -17,6 +17,7 @@ UNKNOWN: Final = "unknown"
 PAPER: Final = "paper"  # graphs of values
 EXECUTED: Final = "executed"  # our own interpreter
 DEVICE: Final = "device"  # a Vulkan device
+UNDEFINED: Final = "undefined"  # the axiom that each use of an undefined value may see another one
 
 
 class Place:

@@ -8,7 +8,7 @@ import pytest
 from spvlink.options import Options
 from spvlink.pipeline import Source
 from spvlink.verifier.paper.prove import prove
-from spvlink.verifier.verdict import EQUAL
+from spvlink.verifier.verdict import EQUAL, UNDEFINED
 from tests.support.samples import compile_glsl
 
 VERTEX = """#version 460
@@ -85,6 +85,20 @@ RIGHT = {
     "floats of constants": (
         ("q", "float x = -1.75; c = v + fract(x); c += step(0.5, x); c += clamp(x, -1.75, 1.0);"),
         ("q", "float zero = 0.0; c = v + 0.25; c += zero; c -= 1.75;")),
+    "clamped constants": (("q", "int n = 5; c = vec4(clamp(n, 0, 3), clamp(-n, -3, n), v.xy);"),
+                          ("q", "c = vec4(3.0, -3.0, v.xy);")),
+    "clamped constants without a sign": (("q", "uint n = 1u << 31; c = vec4(clamp(n, 0u, 3u));"),
+                                         ("q", "c = vec4(3.0);")),
+    "a fused product of constants": (("q", "float x = 3.0; c = step(v, vec4(fma(x, 0.5, 1.0)));"),
+                                     ("q", "c = step(v, vec4(2.5));")),
+    "two complements": (
+        ("q", "uint a = uint(level), b = uint(v.x); c = vec4(~a ^ ~b, 0, 0, 0);"),
+        ("q", "uint a = uint(level), b = uint(v.x); c = vec4(a ^ b, 0, 0, 0);")),
+    "turned round twice": (
+        ("q", "c = vec4(bitfieldReverse(bitfieldReverse(uint(level))));"),
+        ("q", "c = vec4(uint(level));")),
+    "the rest of a division by one": (("q", "int one = 1; c = v + float(int(level) % one);"),
+                                      ("q", "c = v + 0.0;")),
     "Modf": (("q", "float w; c = vec4(modf(v.x, w)) + w;"),
              ("q", "float w; float f = modf(v.x, w); c = w + vec4(f);")),
 }  # fmt: skip
@@ -100,7 +114,78 @@ ROUNDED = {
     "a product with zero": (("vec4(q.xy, 0.0, 1.0)", "c = texture(map, v.xy * v.z);"),
                             ("q", "c = texture(map, vec2(0.0));")),
 }  # fmt: skip
+# What is proved if each use of an undefined value is a choice
+CHOSEN = {
+    "two tests": (
+        ("q", "c = vec4(0.0); if (nothing > 0.5) c += v; if (nothing > 0.5) c -= v.yxzw;"),
+        ("q", "c = nothing > 0.5 ? v + 0.0 : vec4(0.0); c = nothing > 0.5 ? c - v.yxzw : c;")),
+    "a test in each round": (
+        ("q", "c = vec4(0.0); for (int i = 0; i < int(level); i++) if (nothing > 0.5) c += v;"),
+        ("q", "c = vec4(0.0);"
+              "for (int i = 0; i < int(level); i++) c = nothing > 0.5 ? c + v : c;")),
+    "a test in each of two rounds": (
+        ("q", "c = vec4(0.0); for (int i = 0; i < 2; i++) if (nothing > 0.5) c += v;"),
+        ("q", "c = vec4(0.0); for (int i = 0; i < 2; i++) c = nothing > 0.5 ? c + v : c;")),
+    "tests of each lane": (
+        ("q", "vec2 m = mix(v.xx, v.yy, greaterThan(vec2(nothing), vec2(0.5)));"
+              "c = vec4(m.x - m.y);"),
+        ("q", "vec2 m = mix(v.xx, v.yy, greaterThan(vec2(nothing), vec2(0.5)));"
+              "float x = m.x; c = vec4(x - m.y);")),
+    "a switch": (
+        ("q", "switch (int(nothing)) { case 1: c = v; break; case 2: c = tint; break;"
+              "default: c = vec4(1.0); }"),
+        ("q", "vec4 x = vec4(1.0); switch (int(nothing)) { case 1: x = v; break;"
+              "case 2: x = tint; } c = x;")),
+}  # fmt: skip
+# Each with as many choices as the original, or fewer, elsewhere
+NOT_CHOSEN = {
+    "one test kept": (
+        ("q", "bool t = nothing > 0.5; c = vec4(0.0); if (t) c += v; if (t) c -= v.yxzw;"),
+        ("q", "c = vec4(0.0); if (nothing > 0.5) c += v; if (nothing > 0.5) c -= v.yxzw;")),
+    "a test before a loop": (
+        ("q", "bool t = nothing > 0.5; c = vec4(0.0);"
+              "for (int i = 0; i < int(level); i++) if (t) c += v;"),
+        ("q", "c = vec4(0.0); for (int i = 0; i < int(level); i++) if (nothing > 0.5) c += v;")),
+    "a test before two rounds": (
+        ("q", "bool t = nothing > 0.5; c = vec4(0.0); for (int i = 0; i < 2; i++) if (t) c += v;"),
+        ("q", "c = vec4(0.0); for (int i = 0; i < 2; i++) if (nothing > 0.5) c += v;")),
+    "a test outside of an inner loop": (
+        ("q", "c = vec4(0.0); for (int i = 0; i < int(level); i++) { bool t = nothing > 0.5;"
+              "for (int j = 0; j < int(tint.x); j++) if (t) c += v; }"),
+        ("q", "c = vec4(0.0); for (int i = 0; i < int(level); i++)"
+              "for (int j = 0; j < int(tint.x); j++) if (nothing > 0.5) c += v;")),
+    "rounds of the other loop": (
+        ("q", "c = vec4(0.0); for (int i = 0; i < 2; i++) for (int j = 0; j < 2; j++)"
+              "{ bool t = nothing > 0.5; if (i == 0 && t) c += v; if (j == 0 && t) c -= tint; }"),
+        ("q", "c = vec4(0.0); for (int i = 0; i < 2; i++) for (int j = 0; j < 2; j++)"
+              "{ bool t = nothing > 0.5; if (j == 0 && t) c += v; if (i == 0 && t) c -= tint; }")),
+    "one choice of two lanes": (
+        ("q", "bool t = nothing > 0.5; vec2 m = mix(v.xx, v.yy, bvec2(t)); c = vec4(m.x - m.y);"),
+        ("q", "vec2 m = mix(v.xx, v.yy, greaterThan(vec2(nothing), vec2(0.5)));"
+              "c = vec4(m.x - m.y);")),
+    "another test": (
+        ("q", "c = vec4(0.0); if (nothing > 0.5) c += v; if (nothing > 0.5) c -= v.yxzw;"),
+        ("q", "c = vec4(0.0); if (nothing > 0.5) c += v; if (nothing > tint.x) c -= v.yxzw;")),
+    "other cases of a switch": (
+        ("q", "switch (int(nothing)) { case 1: c = v; break; default: c = vec4(1.0); }"),
+        ("q", "switch (int(nothing)) { case 1: c = vec4(1.0); break; default: c = v; }")),
+}  # fmt: skip
 WRONG = {
+    "one complement": (
+        ("q", "uint a = uint(level), b = uint(v.x); c = vec4(~a ^ b, 0, 0, 0);"),
+        ("q", "uint a = uint(level), b = uint(v.x); c = vec4(a ^ b, 0, 0, 0);")),
+    "two of three complements": (
+        ("q", "uint a = uint(level), b = uint(v.x); c = vec4(~a ^ ~b ^ ~uint(v.y), 0, 0, 0);"),
+        ("q", "uint a = uint(level), b = uint(v.x); c = vec4(a ^ b ^ uint(v.y), 0, 0, 0);")),
+    "turned round once": (("q", "c = vec4(bitfieldReverse(uint(level)));"),
+                          ("q", "c = vec4(uint(level));")),
+    "the rest of a division by two": (("q", "int two = 2; c = v + float(int(level) % two);"),
+                                      ("q", "c = v + 0.0;")),
+    "constants clamped as others": (("q", "int n = -1; c = vec4(clamp(n, 0, 3), v.xyz);"),
+                                    ("q", "c = vec4(3.0, v.xyz);")),
+    "a fused product that rounds": (
+        ("q", "float x = 1.0000001, y = -1.0000002; c = step(v, vec4(fma(x, x, y)));"),
+        ("q", "c = step(v, vec4(0.0));")),
     "a quotient of a denormal number": (
         ("q", "float a = 1e-40, b = 1e-10; c = step(v, vec4(a / b));"),
         ("q", "c = step(v, vec4(9.99994643e-31));")),
@@ -191,6 +276,23 @@ def test_what_keeps_the_values_is_proved(name: str) -> None:
     assert [s.data for s in before] != [s.data for s in after]
     assert is_proved(before, after, True)
     assert is_proved(before, after, False)
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_choices_by_undefined_values_are_told(name: str) -> None:
+    before, after = [compiled(texts) for texts in CHOSEN[name]]
+    for exact in (False, True):
+        verdict = prove(before, after, Options(exact=exact), 20.0)
+        assert verdict.outcome == EQUAL
+        assert verdict.axioms.get(UNDEFINED)
+    assert not prove(before, before, Options(), 20.0).axioms
+
+
+@pytest.mark.parametrize("name", NOT_CHOSEN)
+def test_more_choices_by_undefined_values_are_not_proved(name: str) -> None:
+    before, after = [compiled(texts) for texts in NOT_CHOSEN[name]]
+    assert not is_proved(before, after, True)
+    assert not is_proved(before, after, False)
 
 
 @pytest.mark.parametrize("name", ROUNDED)

@@ -66,18 +66,19 @@ class Acts(Walker):
         if matrix is not None:
             return matrix(self, inst, [self.value(a) for a in inst.args])
         if op in _CONVERSIONS or info.FLAGS.get(op, 0) & info.LANEWISE:
+            args = [self.value(arg) for arg in inst.args]
             if op == ops.OpSelect:
-                self.decides(inst.args[0])
-            return self.lanes(_NAMES[op], inst, [self.value(a) for a in inst.args], ())
+                args[0] = self.decides(inst.args[0])
+            return self.lanes(_NAMES[op], inst, args, ())
         return None
 
-    def decides(self, inst: Inst) -> None:
+    def decides(self, inst: Inst) -> Value:
+        """What chooses, for each lane or for all."""
         if inst.op == ops.OpCompositeConstruct and len(set(inst.args)) == 1:
-            inst = inst.args[0]
+            inst = inst.args[0]  # all lanes choose alike
         if inst.type is not None and inst.type.op != ops.OpTypeVector:
-            self.decided(inst)
-        elif self.linked and any(node.undef for node in parts(self.value(inst))):
-            raise NotProvable("a choice by an undefined value")
+            return self.decided(inst)
+        return tuple([self.decided(inst, at) for at in range(len(parts(self.value(inst))))])
 
     def precise(self, inst: Inst, name: str) -> tuple[object, ...]:
         if name in _CONTRACTED and enums.Decoration_NoContraction in self.shapes.of(inst):
@@ -194,17 +195,7 @@ class Acts(Walker):
 
     def split(self, value: Node) -> Value:
         """The words of a 64-bit number."""
-        while value.op == "bits":
-            value = value.args[0]
-        if value.op == "join":
-            return value.args
-        if value.op == CONST:
-            return tuple([self.graph.const("i32", value.bits >> s & 0xFFFFFFFF) for s in (0, 32)])
-        if value.kind == "i64":
-            by = self.graph.const("i32", 32)
-            above = self.terms.op("ShiftRightLogical", "i64", [value, by])
-            return tuple([self.terms.op("UConvert", "i32", [word]) for word in (value, above)])
-        return tuple([self.graph.node("word", "i32", (value,), (at,)) for at in (0, 1)])
+        return tuple([self.terms.op("word", "i32", [value], (at,)) for at in (0, 1)])
 
     def bitcast(self, inst: Inst) -> Value:
         assert inst.type is not None

@@ -9,11 +9,12 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
     from typing import Final
 
-_MOST_LEAVES: Final = 32  # of a choice that is folded
+_MOST: Final = 32  # nodes of a choice that is folded
+MANY: Final = 512  # of one whose ends change by themselves, such as bits of another kind
 
 
-def leaves_of(choice: Node) -> list[Node] | None:
-    """What a choice may give; None if that is much."""
+def leaves_of(choice: Node, most: int = _MOST) -> list[Node] | None:
+    """What a choice may give; None if it has more than `most` nodes."""
     leaves: list[Node] = []
     todo, seen = [choice], {choice}
     while todo:
@@ -25,7 +26,7 @@ def leaves_of(choice: Node) -> list[Node] | None:
             if branch not in seen:
                 seen.add(branch)
                 todo.append(branch)
-        if len(seen) > _MOST_LEAVES:
+        if len(seen) > most:
             return None
     return leaves
 
@@ -42,7 +43,9 @@ def choose(graph: Graph, choice: Node, ends: dict[Node, Node]) -> Node:
     return known
 
 
-def each(graph: Graph, choice: Node, change: Callable[[Node], Node]) -> Node | None:
-    """A choice with each of its ends changed; None if it is no choice, or one of many."""
-    leaves = leaves_of(choice) if choice.op == ITE else None
+def each(
+    graph: Graph, choice: Node, change: Callable[[Node], Node], most: int = _MOST
+) -> Node | None:
+    """A choice with each of its ends changed; None if it is no choice, or has over `most` nodes."""
+    leaves = leaves_of(choice, most) if choice.op == ITE else None
     return None if leaves is None else choose(graph, choice, {n: change(n) for n in leaves})

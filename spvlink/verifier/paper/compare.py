@@ -10,7 +10,17 @@ from __future__ import annotations
 from itertools import pairwise
 
 from spvlink.verifier.paper import folding as fold
-from spvlink.verifier.paper.graph import BOOL, CONST, ITE, MEMORY, UNDEF, Graph, Node, atoms_of
+from spvlink.verifier.paper.graph import (
+    BOOL,
+    CHOICE,
+    CONST,
+    ITE,
+    MEMORY,
+    UNDEF,
+    Graph,
+    Node,
+    atoms_of,
+)
 from spvlink.verifier.paper.normal import COMMUTATIVE, DOTS
 from spvlink.verifier.paper.splits import emits
 from spvlink.verifier.paper.terms import OF_PRIMITIVE, OWN, Terms
@@ -46,6 +56,7 @@ READS: Final = frozenset(("at", "column", OF_PRIMITIVE))
 # What is made of a number that is read, value by value.
 _MADE: Final = frozenset((
     "BitwiseAnd", "ShiftRightLogical", "isum", "ConvertSToF", "ConvertUToF", "SConvert", "UConvert",
+    "word",
 ))  # fmt: skip
 
 
@@ -112,6 +123,9 @@ class Comparison:
             return self.refines(a, b, care)
         if original.kind == BOOL and CONST in (original.op, linked.op):
             return False
+        if linked.op == "join" and original.op != "join":
+            words = [self.terms.op("word", "i32", [original], (at,)) for at in (0, 1)]
+            return all(self.refines(a, b, care) for a, b in zip(words, linked.args))
         if self._alike(original, linked, care) or self._value_by_value(original, linked):
             return True
         taken = self.partial.get(original)
@@ -190,7 +204,7 @@ class Comparison:
             return False
         if any(all(arg.kind != MEMORY for arg in read.args) for read in (mine, other)):
             return False  # a vertex has it, and no column
-        if (mine.kind, mine.imm, len(mine.args)) != (other.kind, other.imm, len(other.args)):
+        if (mine.imm, len(mine.args)) != (other.imm, len(other.args)):
             return False
         sides = []
         for way in ways:
@@ -224,6 +238,8 @@ class Comparison:
         """The same operation on operands that are refined. A linked one may be precise where the
         original is not."""
         if original.op != linked.op or len(original.args) != len(linked.args):
+            return False
+        if original.op == CHOICE:  # another one
             return False
         if original.imm != linked.imm and (*original.imm, "precise") != linked.imm:
             return False

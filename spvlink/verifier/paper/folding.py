@@ -85,6 +85,12 @@ def _floats(op: str, kind: str, kinds: list[str], v: list[float], bits: list[int
         result = v[0] + v[1]
     elif op == "FMul":
         result = v[0] * v[1]
+    elif op == "glsl.Fma":  # it may round once or twice, which are one if the product is exact
+        product = v[0] * v[1]
+        whole = bits_of(kind, product)
+        if whole is None or number(kind, whole) != product:
+            return None
+        result = product + v[2]
     elif op == "FConvert":
         result = v[0]
     elif op in _ROUNDED:
@@ -146,7 +152,7 @@ _INT_OPS: Final = frozenset((
     "ShiftRightLogical", "ShiftRightArithmetic", "IEqual", "ULessThan", "SLessThan", "UDiv",
     "UMod", "SDiv", "SRem", "SMod", "UConvert", "SConvert", "glsl.UMin", "glsl.UMax", "glsl.SMin",
     "glsl.SMax", "glsl.SAbs", "bits", "BitFieldUExtract", "BitFieldSExtract", "BitCount",
-    "glsl.FindUMsb", "glsl.FindILsb", "BitReverse",
+    "glsl.FindUMsb", "glsl.FindILsb", "BitReverse", "glsl.SClamp", "glsl.UClamp",
 ))  # fmt: skip
 
 
@@ -176,6 +182,9 @@ def _ints(op: str, kind: str, kinds: list[str], b: list[int]) -> int | None:
     if op in ("SLessThan", "ULessThan", "IEqual"):
         return int(s[0] < s[1] if op == "SLessThan" else b[0] < b[1] if op == "ULessThan"
                    else b[0] == b[1])  # fmt: skip
+    if op in ("glsl.SClamp", "glsl.UClamp"):
+        value, least, most = s if op == "glsl.SClamp" else b
+        return min(max(value, least), most) & mask if least <= most else None
     if op in ("glsl.SMin", "glsl.SMax"):
         return (min(s) if op == "glsl.SMin" else max(s)) & mask
     if op.startswith("Shift"):

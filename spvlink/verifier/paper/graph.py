@@ -23,6 +23,7 @@ MEMORY: Final = "mem"
 CONST: Final = "const"
 UNDEF: Final = "undef"
 ITE: Final = "ite"
+CHOICE: Final = "choice"  # what one instruction takes an undefined value for
 
 
 class NotProvable(Exception):

@@ -9,7 +9,7 @@ Shifts by the width or more and divisions by zero are undefined and never folded
 from __future__ import annotations
 
 from spvlink.verifier.paper import folding as fold
-from spvlink.verifier.paper.choices import each
+from spvlink.verifier.paper.choices import MANY, each
 from spvlink.verifier.paper.graph import BOOL, CONST, ITE, Graph, Node
 from spvlink.verifier.paper.masks import Masks, bounds, possible
 
@@ -100,6 +100,15 @@ def _divide_by_one(
     graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
 ) -> Node | None:
     return args[0] if args[1].op == CONST and args[1].bits == 1 else None
+
+
+def _rest_of_one(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
+    return graph.const(kind, 0) if args[1].op == CONST and args[1].bits == 1 else None
+
+
+def _reverse(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
+    """Twice is not at all."""
+    return args[0].args[0] if args[0].op == "BitReverse" else None
 
 
 def _by_bounds(graph: Graph, args: list[Node]) -> Node | None:
@@ -258,12 +267,30 @@ class _Rules:
     ) -> Node | None:
         """The same bits as another kind: of the same kind they are x, and twice is once."""
         x = args[0]
-        chosen = each(graph, x, lambda end: self.apply(graph, "bits", kind, [end]))
+        chosen = each(graph, x, lambda end: self.apply(graph, "bits", kind, [end]), MANY)
         if chosen is not None:
             return chosen
         if x.op == "bits":
             return self.apply(graph, "bits", kind, [x.args[0]])
         return x if x.kind == kind else None
+
+    def word(
+        self, graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
+    ) -> Node | None:
+        """The low (0) or high (1) word of a 64-bit number."""
+        number = args[0]
+        (high,) = imm
+        while number.op == "bits":
+            number = number.args[0]
+        if number.op == "join":
+            return number.args[1 if high else 0]
+        if number.op == CONST:
+            return graph.const(kind, number.bits >> (32 if high else 0) & 0xFFFFFFFF)
+        if number.kind == "i64":
+            by = graph.const("i32", 32)
+            shifted = self.apply(graph, "ShiftRightLogical", "i64", [number, by])
+            return self.apply(graph, "UConvert", kind, [shifted if high else number])
+        return None if number is args[0] else graph.node("word", kind, (number,), imm)
 
     def resize(self, op: str) -> Rule:
         def rule(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
@@ -304,7 +331,9 @@ class _Rules:
         def rule(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
             if op == "BitwiseAnd" and CONST in (args[0].op, args[1].op):
                 number, mask = args if args[1].op == CONST else args[::-1]
-                chosen = each(graph, number, lambda end: self.apply(graph, op, kind, [end, mask]))
+                chosen = each(
+                    graph, number, lambda end: self.apply(graph, op, kind, [end, mask]), MANY
+                )
                 if chosen is not None:
                     return chosen
                 masked = self.masks.masked(graph, number, mask.bits)
@@ -358,8 +387,12 @@ class _Rules:
             "UDiv": self.divide,
             "UMod": self.rest,
             "SDiv": _divide_by_one,
+            "SMod": _rest_of_one,
+            "SRem": _rest_of_one,
             "ShiftRightLogical": self.shift_right,
             "bits": self.reinterpret,
+            "word": self.word,
+            "BitReverse": _reverse,
             "UConvert": self.resize("UConvert"),
             "SConvert": self.resize("SConvert"),
             "BitFieldUExtract": self.field,
@@ -403,9 +436,13 @@ def _bitwise(apply: Apply, graph: Graph, op: str, kind: str, args: list[Node]) -
             terms[node] = terms.get(node, 0) + 1
     if (op == "BitwiseAnd" and constant == 0) or (op == "BitwiseOr" and constant == ones):
         return graph.const(kind, constant)
-    kept = sorted(
-        [t for t, times in terms.items() if op != "BitwiseXor" or times & 1], key=lambda t: t.id
-    )
+    if op == "BitwiseXor":
+        terms = {t: times for t, times in terms.items() if times & 1}
+        turned = [t for t in terms if t.op == SUM and t.imm == (ones, ones)]
+        if turned and len(turned) % 2 == 0:  # ~a ^ ~b is a ^ b
+            plain = [t.args[0] if t in turned else t for t in terms]
+            return _bitwise(apply, graph, op, kind, [*plain, graph.const(kind, constant)])
+    kept = sorted(terms, key=lambda t: t.id)
     if op == "BitwiseXor" and constant == ones and kept:
         whole = _row(graph, op, kind, kept, 0, 0)
         return apply(graph, "Not", kind, [whole])

@@ -210,6 +210,8 @@ def _fma(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> 
         return apply(graph, "FMul", kind, [a, b], imm)
     if negative(a) and negative(b):
         a, b = negated(graph, a), negated(graph, b)
+    if a.op == b.op == c.op == CONST:
+        return None
     if a.id > b.id:
         a, b = b, a
     return graph.node("glsl.Fma", kind, (a, b, c), imm)

@@ -21,7 +21,7 @@ from spvlink.verifier.paper.places import PATCH_BUILTINS
 from spvlink.verifier.paper.reals import Reals
 from spvlink.verifier.paper.stage import ProvedStage
 from spvlink.verifier.paper.terms import Terms
-from spvlink.verifier.verdict import EQUAL, PAPER, UNKNOWN, Place, Verdict
+from spvlink.verifier.verdict import EQUAL, PAPER, UNDEFINED, UNKNOWN, Place, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -51,7 +51,7 @@ def prove(
     sides = [_ordered(list(before)), _ordered(list(after))]
     try:
         is_same = [(s.data, s.entry) for s in before] == [(s.data, s.entry) for s in after]
-        verdict = Verdict(EQUAL, PAPER) if is_same else _Proof(sides, options, seconds).run()
+        verdict = Verdict(EQUAL, PAPER) if is_same else _proved(sides, options, seconds)
     except Stuck as stuck:
         verdict = Verdict(UNKNOWN, PAPER, stuck.place, stuck.reason)
     except NotProvable as why:
@@ -68,6 +68,24 @@ def prove(
             for _, module in side:
                 abandon(module)
     verdict.seconds = time.perf_counter() - begin
+    return verdict
+
+
+def _proved(sides: Sides, options: Options, seconds: float) -> Verdict:
+    """If conditions on undefined values stand in the way, each test of one is a choice of its own
+    in a second proof."""
+    begin = time.perf_counter()
+    proof = _Proof(sides, options, seconds)
+    try:
+        return proof.run()
+    except (Stuck, NotProvable):
+        if not proof.terms.undecided:
+            raise
+    proof = _Proof(sides, options, seconds - (time.perf_counter() - begin))
+    proof.terms.chooses = True
+    verdict = proof.run()
+    if verdict.outcome == EQUAL:
+        verdict.axioms[UNDEFINED] = proof.terms.choices
     return verdict
 
 

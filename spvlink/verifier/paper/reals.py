@@ -142,8 +142,17 @@ class Reals:
         if rest is not None:
             self.use(ZEROS)
             return rest
+        if node.op == "glsl.FAbs" and args[0].op == "poly":
+            args = [self._upright(args[0])]
         made = node if args == list(node.args) else self.terms.rebuilt(node, args)
         return made if level == DECIDED else rounded(self.graph, made) or made
+
+    def _upright(self, node: Node) -> Node:
+        """A sum or its negation, whichever begins with a factor above zero."""
+        first = node.imm[0] if node.args else None
+        if not isinstance(first, tuple) or float(first[1]) > 0.0:
+            return node
+        return self.made(node.kind, _sum([(self.polys[node.id], -1.0)]))
 
     def _without_zero(self, node: Node, args: list[Node]) -> Node | None:
         """A product with 0, or a sum with 0, of what is a number."""

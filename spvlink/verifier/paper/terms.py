@@ -13,6 +13,7 @@ from __future__ import annotations
 from spvlink.verifier.paper import normal
 from spvlink.verifier.paper.graph import (
     BOOL,
+    CHOICE,
     CONST,
     ITE,
     MEMORY,
@@ -52,6 +53,9 @@ class Terms:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.rounds = 0  # loops met so far
+        self.chooses = False  # whether each test of an undefined value is a choice of its own
+        self.choices = 0  # made so
+        self.undecided = False  # whether a proof failed since they are not
         self.moved: dict[Node, dict[Node, Node]] = {}  # by vertex
         self.used: dict[tuple[Node, str, object], frozenset[Node]] = {}  # variables of a loop
         self.ordered: dict[tuple[object, ...], Ordered] = {}
@@ -59,10 +63,23 @@ class Terms:
     def op(self, op: str, kind: str, args: list[Node], imm: tuple[object, ...] = ()) -> Node:
         return normal.apply(self.graph, op, kind, args, imm)
 
+    def choice(self, args: list[Node], number: int) -> Node:
+        """What one instruction takes the first operand for, which depends on an undefined value. It
+        is no other one when it is used again, so it is defined."""
+        if not args[0].undef:
+            return args[0]
+        self.choices += 1
+        node = self.graph.node(CHOICE, args[0].kind, tuple(args), (number,))
+        node.undef = False
+        node.varying = True
+        return node
+
     def rebuilt(self, node: Node, args: list[Node]) -> Node:
         """A node of other operands."""
         if node.op == ITE:
             return self.graph.ite(args[0], args[1], args[2])
+        if node.op == CHOICE:
+            return self.choice(args, node.imm[0])  # type: ignore[arg-type]
         if node.op == "loop":
             return self.reclosed(node, args)
         if node.op == "interp" and args[0].op == UNDEF:

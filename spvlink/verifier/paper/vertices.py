@@ -15,7 +15,7 @@ from spvlink.ir.core import Inst
 from spvlink.verifier.paper import places
 from spvlink.verifier.paper.choices import choose, leaves_of
 from spvlink.verifier.paper.graph import BOOL, CONST, ITE, MEMORY, UNDEF, Graph, Node, NotProvable
-from spvlink.verifier.paper.pointers import TermPointer
+from spvlink.verifier.paper.pointers import TermPointer, part_of
 from spvlink.verifier.paper.shapes import Value, mapped, parts
 from spvlink.verifier.paper.splits import names_variable
 from spvlink.verifier.paper.stage import ProvedStage, flat_leaves, part_of_leaves
@@ -115,7 +115,7 @@ class VertexStage(ProvedStage):
             raise NotProvable("outputs of all vertices at once")
         tree = part_of_leaves(self.leaves[variable], path[1:])
         if tree is None:
-            raise NotProvable("a dynamic index into an output")
+            return part_of(self.terms, self._read(self.leaves[variable], path[0]), path[1:])
         return self._read(tree, path[0])
 
     def _read(self, tree: Any, vertex: Node) -> Value:

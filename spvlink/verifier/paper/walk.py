@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from spvlink.grammar import ops
 from spvlink.ir.core import Block, Function, Inst
-from spvlink.verifier.paper.graph import CONST, ITE, Graph, Node, NotProvable, atoms_of
+from spvlink.verifier.paper.graph import (
+    BOOL,
+    CONST,
+    ITE,
+    Graph,
+    Node,
+    NotProvable,
+    atoms_of,
+)
 from spvlink.verifier.paper.shapes import Shapes, Value, mapped, parts
 from spvlink.verifier.paper.state import KILL, RETURN, BlockLayout, Cells, Edge, Exits, Target, met
 from spvlink.verifier.paper.terms import Terms
@@ -18,12 +26,20 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
     from typing import Final
 
+    Tester = tuple[Inst, int, int]  # an instruction in a call, and its lane
+
 MOST_ROUNDS: Final = 64
+TURN: Final = "turn"  # a cell for each loop that is walked: the number of the round
 _COMPARISONS: Final = frozenset((
     ops.OpSLessThan, ops.OpSLessThanEqual, ops.OpSGreaterThan, ops.OpSGreaterThanEqual,
     ops.OpULessThan, ops.OpULessThanEqual, ops.OpUGreaterThan, ops.OpUGreaterThanEqual,
 ))  # fmt: skip
 _BOOLEANS: Final = frozenset((ops.OpLogicalNot, ops.OpLogicalAnd, ops.OpLogicalOr))
+# Their conditions were made elsewhere
+_COPIES: Final = frozenset((
+    ops.OpLoad, ops.OpSelect, ops.OpCopyObject, ops.OpCompositeConstruct, ops.OpCompositeExtract,
+    ops.OpVectorShuffle, ops.OpFunctionCall,
+))  # fmt: skip
 _MOST_LOOKS: Final = 12  # at a loop until it is known what it changes
 
 
@@ -58,8 +74,8 @@ class Walker:
         self.exits: Exits = {}
         self.counted = False  # whether a branch out of a loop was decided by constants
         self.inner = 0  # loops that are walked
-        # What is known of undefined values by the instruction, in a call, that is tested
-        self.tested: dict[Node, tuple[Inst, int]] = {}
+        # What tests an undefined value
+        self.tested: dict[Node, list[Tester]] = {}
 
     # what the stage adds
     def act(self, inst: Inst) -> Value:
@@ -188,12 +204,26 @@ class Walker:
                 self.keep(inst, next(phis))
                 continue
             made = self.act(inst)
+            if self.terms.chooses and made is not None:
+                made = self._compared(inst, made)
             if inst.id and made is not None:
                 self.keep(inst, made)
             if self.path is self.graph.false:
                 return {}
         self.now = block.terminator
         return self.leave(block, block.terminator)
+
+    def _compared(self, inst: Inst, value: Value) -> Value:
+        """What an instruction made, with a choice in each condition on an undefined value."""
+        lanes = iter(range(1 << 16))
+
+        def one(node: Node) -> Node:
+            lane = next(lanes)
+            if node.kind != BOOL or inst.op in _COPIES:
+                return node
+            return self.chosen(node, inst, lane)
+
+        return _each(value, one)
 
     def leave(self, block: Block, end: Inst) -> Exits:
         op = end.op
@@ -222,16 +252,58 @@ class Walker:
             ways[RETURN] = [Edge(self.path, self.cells, [])]
         return ways
 
-    def decided(self, inst: Inst) -> Node:
-        """A condition. An atom is one choice of what is undefined: two instructions, or rounds of a
-        loop, may choose otherwise. In the original any of them may be taken."""
-        condition = self.node(inst)
-        if self.linked and condition.undef:
-            for atom in [atom for atom in atoms_of(condition) if atom.undef]:
-                one = inst, self.call.number
-                if self.inner or self.tested.setdefault(atom, one) != one:
-                    raise NotProvable("a condition depends on an undefined value")
+    def decided(self, inst: Inst, lane: int = -1) -> Node:
+        """A condition, or a lane of one. An atom is one choice of what is undefined: two
+        instructions, or rounds of a loop, may choose otherwise. In the original any of them may be
+        taken."""
+        condition = self.node(inst) if lane < 0 else parts(self.value(inst))[lane]
+        tester = inst if inst.op != ops.OpUndef or self.now is None else self.now
+        if self.terms.chooses:
+            return self.chosen(condition, tester, lane)
+        atoms = [atom for atom in atoms_of(condition) if atom.undef] if condition.undef else []
+        one = tester, self.call.number, lane
+        for atom in atoms if self.linked else []:
+            if self.inner or self.tested.setdefault(atom, [one]) != [one]:
+                raise self._undecided("a condition depends on an undefined value")
         return condition
+
+    def _undecided(self, reason: str) -> NotProvable:
+        self.terms.undecided = True
+        return NotProvable(reason)
+
+    def chosen(self, value: Node, user: Inst, lane: int) -> Node:
+        """A condition, or a number that decides, in which an instruction that uses an undefined
+        value chooses what that is: the how manieth that uses it so, in which round of each loop
+        (but for loops in their first one, outside of all others). So each choice of the linked side
+        is one of the original."""
+        if not value.undef:
+            return value
+        atoms = atoms_of(value) if value.kind == BOOL else [value]
+        known: dict[Node, Node] = {}
+        for atom in atoms:
+            if not atom.undef:
+                continue
+            testers = self.tested.setdefault(atom, [])
+            one = user, self.call.number, lane
+            if one not in testers:
+                testers.append(one)
+            turns = [self.cells[TURN, depth] for depth in range(1, self.inner + 1)]
+            rounds = [turn for turn in turns if isinstance(turn, Node)]
+            while rounds and rounds[0] is self.graph.const("i32", 0):
+                del rounds[0]
+            known[atom] = self.terms.choice([atom, *rounds], testers.index(one))
+        return self.terms.substituted(value, known, lambda node: not node.undef)
+
+    def _turned(self, edge: Edge) -> Edge:
+        """An edge to the next round of the innermost loop, if choices need to know which it is."""
+        if not self.terms.chooses:
+            return edge
+        cell = TURN, self.inner
+        before = edge.cells.get(cell)
+        turn = self.graph.const("i32", 0)
+        if isinstance(before, Node):
+            turn = self.terms.op("IAdd", "i32", [before, self.graph.const("i32", 1)])
+        return Edge(edge.path, {**edge.cells, cell: turn}, edge.values)
 
     def _counts(self, inst: Inst) -> bool:
         """Whether constants decide a condition, and not what is known of other numbers: that a
@@ -257,8 +329,10 @@ class Walker:
 
     def switch(self, ways: Exits, block: Block, end: Inst) -> None:
         selector = self.node(end.args[0])
+        if self.terms.chooses:
+            selector = self.chosen(selector, end, -1)
         if self.linked and selector.undef:
-            raise NotProvable("a switch over an undefined value")
+            raise self._undecided("a switch over an undefined value")
         wide = selector.kind == "i64"
         rest = self.graph.true
         mask = (1 << int(selector.kind[1:])) - 1
@@ -293,10 +367,13 @@ class Walker:
     def loop(self, header: Block, body: set[Block], edge: Edge) -> Exits:
         before = self.counted
         self.inner += 1
-        exits = self.unrolled(header, body, edge)
+        first = self._turned(edge)
+        exits = self.unrolled(header, body, first)
         self.counted = before
         if exits is None:
-            exits = self.closed(header, body, edge)
+            exits = self.closed(header, body, first)
+        for out in [out for edges in exits.values() for out in edges]:
+            out.cells.pop((TURN, self.inner), None)
         self.inner -= 1
         return exits
 
@@ -313,7 +390,7 @@ class Walker:
                 return ways
             if not self.counted:
                 return None
-            edge = met(self.graph, backs)
+            edge = self._turned(met(self.graph, backs))
         return None
 
     def closed(self, header: Block, body: set[Block], edge: Edge) -> Exits:
@@ -329,7 +406,7 @@ class Walker:
             backs = exits.pop(header, [])
             if not backs:
                 break
-            back = met(self.graph, backs)
+            back = self._turned(met(self.graph, backs))
             more = _changed(start, back) - changing
             if not more:
                 break
