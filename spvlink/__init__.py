@@ -192,7 +192,8 @@ def verify(
     ``exact``, ``spec`` and ``spec_defaults`` count. Gives a ``Verdict``: ``outcome`` is "equal",
     "unknown" (with ``place`` and ``reason``) or "unequal", ``axioms`` has the rules of rounding
     and of undefined values that the proof used. ``execute``: where there is no proof, run both in
-    an interpreter (needs numpy: the extra ``verify``). Raises ``BadSpirv`` and ``Usage`` as ``link`` does.
+    an interpreter (needs numpy: the extra ``verify``). Raises ``BadSpirv`` and ``Usage`` as
+    ``link`` does.
     """
     from spvlink.verifier.api import verify as run
 

@@ -187,7 +187,9 @@ TINTED = EVALUATION.replace(
     "in;\n", "in;\nlayout(set = 0, binding = 0) uniform U { vec4 tint; float level; };\n", 1
 )
 CAPTURED = STREAMS.replace("first = v_uv[0];", "first = v_uv[0].x > 0.5 ? v_uv[0] : vec2(0.25);")
+PICKED = CONTROL.replace("c_uv[2].y", "c_uv[2][int(level) & 1]")
 BASES = {
+    "picked": {"vert": VERT, "tesc": PICKED, "tese": EVALUATION, "frag": FRAGMENT},
     "some": {"vert": VERT, "tesc": SOME, "tese": TINTED, "frag": FRAGMENT},
     "captured": {"vert": VERT, "geom": CAPTURED},
     "lanes": {"vert": VERT, "tesc": LANES, "tese": EVALUATION, "frag": FRAGMENT},
@@ -222,6 +224,8 @@ def plant(
 
 
 WRONG = [
+    plant("another component is picked", "picked", "tesc",
+          ("[int(level) & 1]", "[~int(level) & 1]"), executed=""),
     plant("another value than some invocations write", "some", "tese",
           ("+ p_tint", "+ (level > 2.0 ? tint : tint.wzyx)"), executed=""),
     plant("another value than is read back", "some", "tesc",
@@ -320,6 +324,8 @@ WRONG = [
     plant("a primitive that is not written", "mesh", "mesh", ("i < 2u", "i < 1u"), executed=""),
 ]  # fmt: skip
 RIGHT = [
+    plant("a component that is picked", "picked", "tesc",
+          ("[int(level) & 1]", "[1 & int(level)]")),
     plant("the value that some invocations write", "some", "tese",
           ("+ p_tint", "+ (level > 1.0 ? tint : tint.wzyx)")),
     plant("a value that is read back", "some", "tesc",
@@ -443,6 +449,18 @@ def test_what_is_made_of_columns(name: str) -> None:
 # The type of a flat output, what the geometry shader emits the first and the second time, and what
 # the fragment shader reads.
 FLOATS = ("float", "v_uv[i].x", "v_uv[i].y", "e_flat")
+DOUBLES = ("double", "v_uv[i].x / 3.0lf", "v_uv[i].y / 3.0lf", "float(e_flat)")
+WORDS_OF_X = "unpackDouble2x32(v_uv[i].x / 3.0lf)"
+WORDS_OF_Y = "unpackDouble2x32(v_uv[i].y / 3.0lf)"
+BITS_OF_DOUBLES = {
+    "words of doubles": (("uvec2", WORDS_OF_X, WORDS_OF_Y, "float(packDouble2x32(e_flat))"), True),
+    "words of other doubles": (("uvec2", WORDS_OF_X, WORDS_OF_X, "float(packDouble2x32(e_flat))"),
+                               False),
+    "words turned round": (("uvec2", WORDS_OF_X, WORDS_OF_Y, "float(packDouble2x32(e_flat.yx))"),
+                           False),
+    "one word for both": (("uvec2", WORDS_OF_X, WORDS_OF_Y, "float(packDouble2x32(e_flat.xx))"),
+                          False),
+}  # fmt: skip
 BITS = {
     "its bits": (("int", "floatBitsToInt(v_uv[i].x)", "floatBitsToInt(v_uv[i].y)",
                   "intBitsToFloat(e_flat)"), True),
@@ -455,11 +473,12 @@ BITS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BITS)
+@pytest.mark.parametrize("name", [*BITS, *BITS_OF_DOUBLES])
 def test_floats_that_cross_as_bits(name: str) -> None:
-    other, proved = BITS[name]
+    mine = FLOATS if name in BITS else DOUBLES
+    other, proved = (BITS | BITS_OF_DOUBLES)[name]
     sides = []
-    for kind, first, second, read in (FLOATS, other):
+    for kind, first, second, read in (mine, other):
         geometry = GEOMETRY.replace(
             "e_colour;\n", f"e_colour;\nlayout(location = 1) flat out {kind} e_flat;\n", 1
         )

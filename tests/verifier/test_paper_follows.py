@@ -91,6 +91,12 @@ RIGHT = {
                                          ("q", "c = vec4(3.0);")),
     "a fused product of constants": (("q", "float x = 3.0; c = step(v, vec4(fma(x, 0.5, 1.0)));"),
                                      ("q", "c = step(v, vec4(2.5));")),
+    "words of a double": (
+        ("q", "uvec2 a = uvec2(v.xy); c = vec4(unpackDouble2x32(packDouble2x32(a)), v.xy);"),
+        ("q", "uvec2 a = uvec2(v.xy); c = vec4(a, v.xy);")),
+    "words of a constant": (
+        ("q", "double a = 1.0lf; c = vec4(unpackDouble2x32(a), v.xy);"),
+        ("q", "c = vec4(uvec2(0u, 0x3FF00000u), v.xy);")),
     "two complements": (
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(~a ^ ~b, 0, 0, 0);"),
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(a ^ b, 0, 0, 0);")),
@@ -171,6 +177,14 @@ NOT_CHOSEN = {
         ("q", "switch (int(nothing)) { case 1: c = vec4(1.0); break; default: c = v; }")),
 }  # fmt: skip
 WRONG = {
+    "words of a double turned round": (
+        ("q", "uvec2 a = uvec2(v.xy); c = vec4(unpackDouble2x32(packDouble2x32(a)), v.xy);"),
+        ("q", "uvec2 a = uvec2(v.yx); c = vec4(a, v.xy);")),
+    "words of a constant turned round": (
+        ("q", "double a = 1.0lf; c = vec4(unpackDouble2x32(a), v.xy);"),
+        ("q", "c = vec4(uvec2(0x3FF00000u, 0u), v.xy);")),
+    "constants clamped between none": (("q", "int n = 5; c = vec4(clamp(n, 3, 0), v.xyz);"),
+                                       ("q", "c = vec4(0.0, v.xyz);")),
     "one complement": (
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(~a ^ b, 0, 0, 0);"),
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(a ^ b, 0, 0, 0);")),
@@ -185,7 +199,7 @@ WRONG = {
                                     ("q", "c = vec4(3.0, v.xyz);")),
     "a fused product that rounds": (
         ("q", "float x = 1.0000001, y = -1.0000002; c = step(v, vec4(fma(x, x, y)));"),
-        ("q", "c = step(v, vec4(0.0));")),
+        ("q", "c = step(v, vec4(1.42108547e-14));")),
     "a quotient of a denormal number": (
         ("q", "float a = 1e-40, b = 1e-10; c = step(v, vec4(a / b));"),
         ("q", "c = step(v, vec4(9.99994643e-31));")),

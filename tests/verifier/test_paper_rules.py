@@ -61,8 +61,14 @@ RIGHT = {
         ("vec2(a)", "vec2(b)", "vec2(1.0)", "colour = vec4(v.x * u);")),
     "one value of all vertices": (("vec2(u)", "vec2(u)", "vec2(u)", "colour = vec4(v.x);"),
                                   ("vec2(a)", "vec2(a)", "vec2(a)", "colour = vec4(u);")),
+    "the size of a negative factor": (("vec2(-a * 2.0, b)", "colour = vec4(sin(abs(v.x)));"),
+                                      ("vec2(a, b)", "colour = vec4(sin(abs(v.x * 2.0)));")),
 }  # fmt: skip
 WRONG = {
+    "the size of another factor": (("vec2(-a * 2.0, b)", "colour = vec4(sin(abs(v.x)));"),
+                                   ("vec2(a, b)", "colour = vec4(sin(abs(v.x * 3.0)));")),
+    "the size of another sum": (("vec2(a - b, b)", "colour = vec4(sin(abs(v.x)));"),
+                                ("vec2(a, b)", "colour = vec4(sin(abs(v.x + v.y)));")),
     "another factor": (("vec2(a * u, b)", "colour = vec4(v.x);"),
                        ("vec2(a, b)", "colour = vec4(v.x * w);")),
     "a factor that varies": (("vec2(a * b, b)", "colour = vec4(v.x);"),

@@ -12,7 +12,6 @@ from itertools import pairwise
 from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper.graph import (
     BOOL,
-    CHOICE,
     CONST,
     ITE,
     MEMORY,
@@ -238,8 +237,6 @@ class Comparison:
         """The same operation on operands that are refined. A linked one may be precise where the
         original is not."""
         if original.op != linked.op or len(original.args) != len(linked.args):
-            return False
-        if original.op == CHOICE:  # another one
             return False
         if original.imm != linked.imm and (*original.imm, "precise") != linked.imm:
             return False

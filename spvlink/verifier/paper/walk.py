@@ -35,11 +35,6 @@ _COMPARISONS: Final = frozenset((
     ops.OpULessThan, ops.OpULessThanEqual, ops.OpUGreaterThan, ops.OpUGreaterThanEqual,
 ))  # fmt: skip
 _BOOLEANS: Final = frozenset((ops.OpLogicalNot, ops.OpLogicalAnd, ops.OpLogicalOr))
-# Their conditions were made elsewhere
-_COPIES: Final = frozenset((
-    ops.OpLoad, ops.OpSelect, ops.OpCopyObject, ops.OpCompositeConstruct, ops.OpCompositeExtract,
-    ops.OpVectorShuffle, ops.OpFunctionCall,
-))  # fmt: skip
 _MOST_LOOKS: Final = 12  # at a loop until it is known what it changes
 
 
@@ -219,9 +214,7 @@ class Walker:
 
         def one(node: Node) -> Node:
             lane = next(lanes)
-            if node.kind != BOOL or inst.op in _COPIES:
-                return node
-            return self.chosen(node, inst, lane)
+            return self.chosen(node, inst, lane) if node.kind == BOOL else node
 
         return _each(value, one)
 
