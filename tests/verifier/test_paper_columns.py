@@ -188,7 +188,11 @@ TINTED = EVALUATION.replace(
 )
 CAPTURED = STREAMS.replace("first = v_uv[0];", "first = v_uv[0].x > 0.5 ? v_uv[0] : vec2(0.25);")
 PICKED = CONTROL.replace("c_uv[2].y", "c_uv[2][int(level) & 1]")
+EARLY = CONTROL.replace(
+    "= v_uv[gl_InvocationID];", "= level > 9.0 ? c_uv[gl_InvocationID] : v_uv[gl_InvocationID];", 1
+)
 BASES = {
+    "early": {"vert": VERT, "tesc": EARLY, "tese": EVALUATION, "frag": FRAGMENT},
     "picked": {"vert": VERT, "tesc": PICKED, "tese": EVALUATION, "frag": FRAGMENT},
     "some": {"vert": VERT, "tesc": SOME, "tese": TINTED, "frag": FRAGMENT},
     "captured": {"vert": VERT, "geom": CAPTURED},
@@ -224,6 +228,9 @@ def plant(
 
 
 WRONG = [
+    plant("another value than one of nothing", "early", "tesc",
+          ("c_uv[gl_InvocationID] : v_uv[gl_InvocationID]", "v_uv[0] : v_uv[1]"), executed="",
+          back=False),
     plant("another component is picked", "picked", "tesc",
           ("[int(level) & 1]", "[~int(level) & 1]"), executed=""),
     plant("another value than some invocations write", "some", "tese",
@@ -324,6 +331,8 @@ WRONG = [
     plant("a primitive that is not written", "mesh", "mesh", ("i < 2u", "i < 1u"), executed=""),
 ]  # fmt: skip
 RIGHT = [
+    plant("a value that is read before it is written", "early", "tesc",
+          ("level > 9.0 ? c_uv[gl_InvocationID] : ", "")),
     plant("a component that is picked", "picked", "tesc",
           ("[int(level) & 1]", "[1 & int(level)]")),
     plant("the value that some invocations write", "some", "tese",
@@ -461,6 +470,14 @@ BITS_OF_DOUBLES = {
     "one word for both": (("uvec2", WORDS_OF_X, WORDS_OF_Y, "float(packDouble2x32(e_flat.xx))"),
                           False),
 }  # fmt: skip
+MIXED = "v_uv[i].x > 0.5 ? floatBitsToInt(v_uv[i].x) : 0"
+BITS_OF_CHOICES = {
+    "bits of a choice": (("int", MIXED, "floatBitsToInt(v_uv[i].y)", "intBitsToFloat(e_flat)"),
+                         True),
+    "bits of another choice": (("int", MIXED.replace(": 0", ": 1"), "floatBitsToInt(v_uv[i].y)",
+                                "intBitsToFloat(e_flat)"), False),
+}  # fmt: skip
+CHOICES = ("float", "v_uv[i].x > 0.5 ? v_uv[i].x : 0.0", "v_uv[i].y", "e_flat")
 BITS = {
     "its bits": (("int", "floatBitsToInt(v_uv[i].x)", "floatBitsToInt(v_uv[i].y)",
                   "intBitsToFloat(e_flat)"), True),
@@ -473,10 +490,17 @@ BITS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [*BITS, *BITS_OF_DOUBLES])
-def test_floats_that_cross_as_bits(name: str) -> None:
-    mine = FLOATS if name in BITS else DOUBLES
-    other, proved = (BITS | BITS_OF_DOUBLES)[name]
+@pytest.mark.parametrize(
+    ("mine", "other", "proved"),
+    [
+        pytest.param(mine, *case, id=name.replace(" ", "-"))
+        for mine, cases in ((FLOATS, BITS), (DOUBLES, BITS_OF_DOUBLES), (CHOICES, BITS_OF_CHOICES))
+        for name, case in cases.items()
+    ],
+)
+def test_floats_that_cross_as_bits(
+    mine: tuple[str, ...], other: tuple[str, ...], proved: bool
+) -> None:
     sides = []
     for kind, first, second, read in (mine, other):
         geometry = GEOMETRY.replace(

@@ -21,6 +21,7 @@ void main() { float nothing; gl_Position = p; v = WRITTEN; }
 FRAGMENT = """#version 460
 #extension GL_EXT_ray_query : require
 #extension GL_EXT_buffer_reference : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 layout(set = 0, binding = 0) uniform U { vec4 tint; float level; };
 layout(set = 0, binding = 1) uniform accelerationStructureEXT scene;
 layout(set = 0, binding = 2) uniform sampler2D map;
@@ -94,6 +95,9 @@ RIGHT = {
     "words of a double": (
         ("q", "uvec2 a = uvec2(v.xy); c = vec4(unpackDouble2x32(packDouble2x32(a)), v.xy);"),
         ("q", "uvec2 a = uvec2(v.xy); c = vec4(a, v.xy);")),
+    "words of a long number": (
+        ("q", "c = vec4(unpackUint2x32(uint64_t(uint(v.x)) << 32 | uint64_t(uint(v.y))), v.xy);"),
+        ("q", "c = vec4(uint(v.y), uint(v.x), v.xy);")),
     "words of a constant": (
         ("q", "double a = 1.0lf; c = vec4(unpackDouble2x32(a), v.xy);"),
         ("q", "c = vec4(uvec2(0u, 0x3FF00000u), v.xy);")),
@@ -180,6 +184,9 @@ WRONG = {
     "words of a double turned round": (
         ("q", "uvec2 a = uvec2(v.xy); c = vec4(unpackDouble2x32(packDouble2x32(a)), v.xy);"),
         ("q", "uvec2 a = uvec2(v.yx); c = vec4(a, v.xy);")),
+    "words of a long number turned round": (
+        ("q", "c = vec4(unpackUint2x32(uint64_t(uint(v.x)) << 32 | uint64_t(uint(v.y))), v.xy);"),
+        ("q", "c = vec4(uint(v.x), uint(v.y), v.xy);")),
     "words of a constant turned round": (
         ("q", "double a = 1.0lf; c = vec4(unpackDouble2x32(a), v.xy);"),
         ("q", "c = vec4(uvec2(0x3FF00000u, 0u), v.xy);")),

@@ -55,7 +55,7 @@ READS: Final = frozenset(("at", "column", OF_PRIMITIVE))
 # What is made of a number that is read, value by value.
 _MADE: Final = frozenset((
     "BitwiseAnd", "ShiftRightLogical", "isum", "ConvertSToF", "ConvertUToF", "SConvert", "UConvert",
-    "word",
+    "word", BITS,
 ))  # fmt: skip
 
 

@@ -137,6 +137,8 @@ class VertexStage(ProvedStage):
             if column.args[1].op != CONST or vertex.op != CONST:
                 break
             column = column.args[0]
+        if column.op == "unwritten":
+            return self.graph.undefined(kind)
         node = self.graph.node("read back", kind, (column, vertex))
         node.varying = True
         return node
