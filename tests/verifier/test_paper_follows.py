@@ -104,6 +104,8 @@ RIGHT = {
     "two complements": (
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(~a ^ ~b, 0, 0, 0);"),
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(a ^ b, 0, 0, 0);")),
+    "bits that are set anyway": (("q", "c = vec4(uint(level) & 12u | 14u);"),
+                                 ("q", "uint n = 14u; c = vec4(n);")),
     "turned round twice": (
         ("q", "c = vec4(bitfieldReverse(bitfieldReverse(uint(level))));"),
         ("q", "c = vec4(uint(level));")),
@@ -198,6 +200,8 @@ WRONG = {
     "two of three complements": (
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(~a ^ ~b ^ ~uint(v.y), 0, 0, 0);"),
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(a ^ b ^ uint(v.y), 0, 0, 0);")),
+    "bits that are not all set": (("q", "c = vec4(uint(level) & 12u | 6u);"),
+                                  ("q", "uint n = 6u; c = vec4(n);")),
     "turned round once": (("q", "c = vec4(bitfieldReverse(uint(level)));"),
                           ("q", "c = vec4(uint(level));")),
     "the rest of a division by two": (("q", "int two = 2; c = v + float(int(level) % two);"),

@@ -442,6 +442,8 @@ def _bitwise(apply: Apply, graph: Graph, op: str, kind: str, args: list[Node]) -
         if turned and len(turned) % 2 == 0:  # ~a ^ ~b is a ^ b
             plain = [t.args[0] if t in turned else t for t in terms]
             return _bitwise(apply, graph, op, kind, [*plain, graph.const(kind, constant)])
+    elif op == "BitwiseOr":  # all that a term may set is set
+        terms = {t: times for t, times in terms.items() if possible(t) & ~constant}
     kept = sorted(terms, key=lambda t: t.id)
     if op == "BitwiseXor" and constant == ones and kept:
         whole = _row(graph, op, kind, kept, 0, 0)
