@@ -104,6 +104,11 @@ RIGHT = {
     "two complements": (
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(~a ^ ~b, 0, 0, 0);"),
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(a ^ b, 0, 0, 0);")),
+    "what each round makes of a sum": (
+        ("q", "float s = 0.0; int i = 0, n; do { s += v.x; n = int(s) & 3; }"
+              "while (++i < int(level)); c = vec4(n);"),
+        ("q", "float s = 0.0; int i = 0; do s += v.x; while (++i < int(level));"
+              "c = vec4(int(s) & 3);")),
     "bits that are set anyway": (("q", "c = vec4(uint(level) & 12u | 14u);"),
                                  ("q", "uint n = 14u; c = vec4(n);")),
     "turned round twice": (
@@ -200,6 +205,11 @@ WRONG = {
     "two of three complements": (
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(~a ^ ~b ^ ~uint(v.y), 0, 0, 0);"),
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(a ^ b ^ uint(v.y), 0, 0, 0);")),
+    "what each round makes of the sum before": (
+        ("q", "float s = 0.0; int i = 0, n; do { n = int(s) & 3; s += v.x; }"
+              "while (++i < int(level)); c = vec4(n);"),
+        ("q", "float s = 0.0; int i = 0; do s += v.x; while (++i < int(level));"
+              "c = vec4(int(s) & 3);")),
     "bits that are not all set": (("q", "c = vec4(uint(level) & 12u | 6u);"),
                                   ("q", "uint n = 6u; c = vec4(n);")),
     "turned round once": (("q", "c = vec4(bitfieldReverse(uint(level)));"),
