@@ -2,7 +2,8 @@
 
 Each row is the best of what was tried on a driver's compiler (docs/measurements/isa.md): how far
 vectors may be torn (``Options.pack``), and passes that cost there more than they save. "any", the
-default, ends with the fewest Locations.
+default, ends with the fewest Locations. The Vulkan layer takes the row of the device's driver
+(``drivers`` in vulkan_registry/known.toml).
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ GPUS: Final[dict[str, Gpu]] = {
     "apple": Gpu(PACK_COORDINATES),
     "powervr": Gpu(PACK_COORDINATES),
 }
+
+
+NUMBERS: Final = {name: number for number, name in enumerate(GPUS)}  # as the layer says them
 
 
 def gpu_of(name: str) -> Gpu:

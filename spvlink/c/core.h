@@ -214,6 +214,7 @@ struct chain {
     struct bytes descriptors; /* where they come from, beside the layout */
     struct state state;
     bool has_state;      /* else nothing is known of it */
+    uint32_t gpu;        /* its row in spvlink/gpus.py; 0: any */
     bool exact;          /* beside the setting */
     bool open;           /* other stages may follow that are not known */
     bool half;           /* of pipelines: what stands before or behind is known by an interface */

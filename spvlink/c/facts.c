@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define FORMAT 6
+#define FORMAT 7
 #define REQUEST 0x524c5053u /* "SPLR" */
 
 /* -- chains --------------------------------------------------------------------------------------- */
@@ -47,6 +47,7 @@ bool chain_facts(const struct chain *chain, struct bytes *facts, unsigned char k
     put_u32(facts, FORMAT);
     put(facts, settings()->identity, sizeof settings()->identity);
     put_u32(facts, chain->exact || settings()->exact);
+    put_u32(facts, chain->gpu);
     put_u32(facts, chain->half ? 2 : chain->open);
     put_u32(facts, chain->count);
     for (uint32_t i = 0; i < chain->count; i++) {

@@ -32,6 +32,8 @@ layer warm       link the pipelines of Fossilize archives into the cache, so tha
                  that they were recorded from find them at their first start. Pipeline libraries
                  that hold half of the shaders share one interface with all that they meet
   --exact          link for a layer with this setting
+  --for GPU        what the layer finds: radv, turnip, mali, v3d, intel, nvidia, apple, powervr
+                   (by the driver of the device), or any (default), which is for all others
   --cache-dir DIR, --cache-mb N   as below
   --jobs N         links at the same time (default: one a processor)
 layer install    build VK_LAYER_SPVLINK_stage_link and register it with the Vulkan loader; it
@@ -82,7 +84,13 @@ def main(words: Sequence[str]) -> str:
 # Options of each action, and whether they take a value.
 _VALUES: Final = {
     "run": {"--wait": True, "--never-wait": False, "--exact": False, "--log": True},
-    "warm": {"--exact": False, "--cache-dir": True, "--cache-mb": True, "--jobs": True},
+    "warm": {
+        "--exact": False,
+        "--for": True,
+        "--cache-dir": True,
+        "--cache-mb": True,
+        "--jobs": True,
+    },
     "install": {"--implicit": False},
     "log": {"--json": False},
     "serve": {"--idle": True, "--cache-dir": True, "--cache-mb": True, "--workers": True},
@@ -142,10 +150,14 @@ def _warm(words: Sequence[str]) -> str:
     jobs = _number(options, "--jobs", os.cpu_count() or 1)
     if jobs == 0:
         raise Usage("--jobs 0: it takes one")
+    from spvlink.gpus import ANY, gpu_of
+    from spvlink.layer.recorded import LayerSettings
     from spvlink.layer.warm import warm
 
+    settings = LayerSettings("--exact" in options, options.get("--for", ANY))
+    gpu_of(settings.gpu)
     size = _number(options, "--cache-mb", CACHE_MB)
-    return warm(archives, "--exact" in options, _cache(options), size, jobs)
+    return warm(archives, settings, _cache(options), size, jobs)
 
 
 def _cache(options: dict[str, str]) -> str:

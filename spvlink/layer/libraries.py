@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
     from spvlink.archive.archive import Archive
+    from spvlink.layer.recorded import LayerSettings
     from spvlink.pipeline import Linked
 
 # Stages before rasterization, the last first. Of a family that ends with several of these one kind
@@ -52,7 +53,7 @@ class Frozen:
 
 
 def families(
-    archive: Archive, identity: bytes, exact: bool
+    archive: Archive, identity: bytes, settings: LayerSettings
 ) -> tuple[list[LibraryFamily], list[str]]:
     """Those of an archive, and the reasons of libraries that are in none."""
     reasons: list[str] = []
@@ -64,7 +65,7 @@ def families(
             joins.append(recorded.libraries)
         elif recorded.part:
             try:
-                request = request_of(archive, recorded, identity, exact)
+                request = request_of(archive, recorded, identity, settings)
                 data = wire.write_request(request)
             except BadArchive as error:
                 reasons.append(f"left out: {error.message}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spvlink.gpus import ANY
 from spvlink.layer import wire
 from spvlink.state import PipelineState
 from spvlink.state_use import DeclaredUse, used
@@ -12,12 +13,23 @@ if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.archive.records import ArchivedPipeline
 
 
+class LayerSettings:
+    """What a layer links for: ``exact``, and ``gpu``, a row of ``spvlink.gpus``."""
+
+    __slots__ = ("exact", "gpu")
+
+    def __init__(self, exact: bool = False, gpu: str = ANY) -> None:
+        self.exact = exact
+        self.gpu = gpu
+
+
 def request_of(
-    archive: Archive, recorded: ArchivedPipeline, identity: bytes, exact: bool
+    archive: Archive, recorded: ArchivedPipeline, identity: bytes, settings: LayerSettings
 ) -> wire.Request:
     """A whole pipeline, or one half of pipelines. Raises BadArchive."""
     request = wire.Request()
-    request.identity, request.exact = identity, exact
+    request.identity = identity
+    request.exact, request.gpu = settings.exact, settings.gpu
     request.half = recorded.part != 0
     request.complete = not request.half
     request.layout = recorded.layout

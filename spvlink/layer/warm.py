@@ -29,6 +29,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     from concurrent.futures import Future
     from typing import Any, Final
 
+    from spvlink.layer.recorded import LayerSettings
+
 START_LIMIT: Final = 20.0  # seconds until a linker process listens
 _WIDTH: Final = 100  # columns
 _SIZES: Final = struct.Struct("<2I")
@@ -73,15 +75,17 @@ class Tally:
         return "\n".join(lines) + "\n"
 
 
-def warm(archives: Sequence[str], exact: bool, cache: str, cache_mb: int, jobs: int) -> str:
+def warm(
+    archives: Sequence[str], settings: LayerSettings, cache: str, cache_mb: int, jobs: int
+) -> str:
     """Do it; gives what to say. Raises BadArchive, and Usage if no linker process can be had or the
     cache cannot be written."""
     if not validate.available():
         raise validate.missing()
     tally = Tally()
     with Archive(archives) as archive, _linker(cache, cache_mb, jobs) as path:
-        _ask_all(path, _requests(archive, exact, cache, tally), 2 * jobs, tally)
-        _freeze(archive, exact, LayerCache(cache, cache_mb << 20), jobs, tally)
+        _ask_all(path, _requests(archive, settings, cache, tally), 2 * jobs, tally)
+        _freeze(archive, settings, LayerCache(cache, cache_mb << 20), jobs, tally)
         for line in archive.warnings:
             tally.reason(f"warning: {line}")
     if tally.trouble:
@@ -92,7 +96,9 @@ def warm(archives: Sequence[str], exact: bool, cache: str, cache_mb: int, jobs: 
 # -- requests --------------------------------------------------------------------------------------
 
 
-def _requests(archive: Archive, exact: bool, cache: str, tally: Tally) -> Iterator[bytes]:
+def _requests(
+    archive: Archive, settings: LayerSettings, cache: str, tally: Tally
+) -> Iterator[bytes]:
     """What the layer would ask for each pipeline, each request once."""
     identity = places.identity(cache)
     for recorded in archive.pipelines():
@@ -103,7 +109,7 @@ def _requests(archive: Archive, exact: bool, cache: str, tally: Tally) -> Iterat
             tally.reason(f"left out: {recorded.reason}")
             continue
         try:
-            data = wire.write_request(request_of(archive, recorded, identity, exact))
+            data = wire.write_request(request_of(archive, recorded, identity, settings))
         except BadArchive as error:
             tally.reason(f"left out: {error.message}")
             continue
@@ -116,9 +122,11 @@ def _requests(archive: Archive, exact: bool, cache: str, tally: Tally) -> Iterat
 # -- libraries -------------------------------------------------------------------------------------
 
 
-def _freeze(archive: Archive, exact: bool, store: LayerCache, jobs: int, tally: Tally) -> None:
+def _freeze(
+    archive: Archive, settings: LayerSettings, store: LayerCache, jobs: int, tally: Tally
+) -> None:
     """Libraries that hold half of the shaders, with interfaces that those that meet share."""
-    families, reasons = libraries.families(archive, places.identity(store.folder), exact)
+    families, reasons = libraries.families(archive, places.identity(store.folder), settings)
     for text in reasons:
         tally.reason(text)
     tally.libraries = sum(len(f.producers) + len(f.consumers) for f in families)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from hashlib import blake2b
 
+from spvlink.gpus import ANY, GPUS, NUMBERS
 from spvlink.state import LINES, PATCHES, POINTS, TRIANGLES, PipelineState
 
 TYPE_CHECKING = False
@@ -18,7 +19,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
     from spvlink.state import Attribute
 
-FORMAT: Final = 6
+FORMAT: Final = 7
 REQUEST: Final = 0x524C5053
 MAGIC: Final = b"SPVLINK1"
 LIMIT: Final = 64 << 20  # bytes of a request or an answer
@@ -56,14 +57,16 @@ class RequestStage:
 
 class Request:
     """One pipeline, or half of one. ``layout`` is in the form of ``--layout``, None if it is not
-    known. ``state``: as much of it as the modules ask for (``state_use``)."""
+    known. ``gpu``: a row of ``spvlink.gpus``. ``state``: as much of it as the modules ask for
+    (``state_use``)."""
 
-    __slots__ = ("complete", "exact", "half", "identity", "key", "layout", "stages", "state")
+    __slots__ = ("complete", "exact", "gpu", "half", "identity", "key", "layout", "stages", "state")
 
     def __init__(self) -> None:
         self.key = b""
         self.identity = b""
         self.exact = False
+        self.gpu = ANY
         self.complete = False  # no stage follows these
         self.half = False  # a library of the stages before rasterization, or of the fragment shader
         self.stages: list[RequestStage] = []
@@ -125,6 +128,10 @@ def read_request(data: bytes) -> Request:
     request.key = blake2b(facts, digest_size=_DIGEST).digest()
     request.identity = reader.bytes(16)
     request.exact = reader.word() != 0
+    number = reader.word()
+    if number >= len(GPUS):
+        raise ProtocolError("a GPU that is not known")
+    request.gpu = list(GPUS)[number]
     ends = reader.word()
     request.complete, request.half = ends == _CLOSED, ends == _HALF
     request.stages = [_read_stage(reader) for _ in range(reader.count(52))]
@@ -145,8 +152,8 @@ def write_request(request: Request) -> bytes:
     """What the layer sends for this pipeline: ``read_request`` the other way round, byte for byte
     (``c/facts.c``). ``key``, and the sizes and digests of modules, are made here."""
     ends = _HALF if request.half else _CLOSED if request.complete else _OPEN
-    facts = [struct.pack("<I16s3I", FORMAT, request.identity, request.exact, ends,
-                         len(request.stages))]  # fmt: skip
+    facts = [struct.pack("<I16s4I", FORMAT, request.identity, request.exact, NUMBERS[request.gpu],
+                         ends, len(request.stages))]  # fmt: skip
     for stage in request.stages:
         entry = stage.entry.encode("utf-8", "surrogateescape")
         facts.append(struct.pack("<2I", stage.bit, len(entry)) + entry + bytes(-len(entry) % 4))

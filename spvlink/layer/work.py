@@ -75,8 +75,8 @@ def written(request: wire.Request, status: int, text: str, linked: Linked) -> by
 
 def options_of(request: wire.Request) -> Options:
     """What the command line would be told with ``--layout``, ``--spec``, ``--exact``,
-    ``--complete`` and ``--state``."""
-    options = Options()
+    ``--for``, ``--complete`` and ``--state``."""
+    options = Options(gpu=request.gpu)
     options.exact = request.exact
     options.complete = request.complete
     if request.state:

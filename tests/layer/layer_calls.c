@@ -45,6 +45,12 @@ static VkResult make_device(void *p, const void *i, const void *a, void **out) {
     *out = &drivers[made++];
     return VK_SUCCESS;
 }
+static void properties(void *p, VkPhysicalDeviceProperties2 *out) {
+    (void)p;
+    VkPhysicalDeviceDriverProperties *driver = out->pNext;
+    const char *given = getenv("DRIVER_ID");
+    driver->driverID = given == NULL ? 0 : (VkDriverId)atoi(given);
+}
 static VkResult make_module(void *d, const VkShaderModuleCreateInfo *i, const void *a,
                             uint64_t *out) {
     module_allocator = a;
@@ -138,6 +144,7 @@ static PFN_vkVoidFunction driver_proc(void *handle, const char *name) {
     (void)handle;
     static const struct entry ALL[] = {
         {"vkCreateInstance", make_instance}, {"vkDestroyInstance", end},
+        {"vkGetPhysicalDeviceProperties2", properties},
         {"vkCreateDevice", make_device}, {"vkDestroyDevice", end},
         {"vkCreateShaderModule", make_module}, {"vkDestroyShaderModule", no_module},
         {"vkCreateDescriptorSetLayout", make_other}, {"vkDestroyDescriptorSetLayout", no_other},

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spvlink.gpus import GPUS
 from spvlink.layer import places, wire, work
 from spvlink.pipeline import STAGE_BITS
 from tests.support.layer_place import (
@@ -313,7 +314,9 @@ def test_specialization_takes_what_is_given_and_else_the_default() -> None:
     stage.spec = [(1, struct.pack("<f", 0.25))]
     request = wire.Request()
     request.stages = [stage]
+    request.gpu = "v3d"
     options = work.options_of(request)
+    assert options.pack == GPUS["v3d"].pack and options.disable == GPUS["v3d"].disable
     assert options.spec_defaults and options.spec == {("frag", 1): struct.pack("<f", 0.25)}
 
 

@@ -14,8 +14,9 @@ import pytest
 
 from spvlink.archive import numbers
 from spvlink.archive.archive import Archive
+from spvlink.gpus import ANY, GPUS
 from spvlink.layer import places, wire
-from spvlink.layer.recorded import request_of
+from spvlink.layer.recorded import LayerSettings, request_of
 from tests.archive import writing
 from tests.support.layer_client import Calls
 from tests.support.layer_place import socket_of
@@ -119,7 +120,7 @@ def test_what_the_driver_gets(case: str, said: dict[str, str]) -> None:
     assert said[case] == EXPECTED[case]
 
 
-def recorded(calls: Calls, vertex: Fields, fragment: Fields) -> bytes:
+def recorded(calls: Calls, vertex: Fields, fragment: Fields, gpu: str = ANY) -> bytes:
     """The key of a pipeline with these entries of its stages' mappings, recorded."""
     entries = {writing.VERTEX: vertex, writing.FRAGMENT: fragment}
     robust = {"sType": numbers.ROBUSTNESS, "images": 3, "storageBuffers": 1}
@@ -146,7 +147,8 @@ def recorded(calls: Calls, vertex: Fields, fragment: Fields) -> bytes:
         (pipeline,) = archive.pipelines()
         assert pipeline.reason is None
         identity = places.identity(str(calls.folder / "cache/spvlink/linked"))
-        return wire.read_key(wire.write_request(request_of(archive, pipeline, identity, False)))[0]
+        request = request_of(archive, pipeline, identity, LayerSettings(gpu=gpu))
+        return wire.read_key(wire.write_request(request))[0]
 
 
 NAMES = ("heapOffset", "pushOffset", "addressOffset", "heapIndexStride", "heapArrayStride")
@@ -188,6 +190,21 @@ def test_mappings_have_the_keys_of_recorded_ones(calls: Calls) -> None:
     assert more == keys[8] and {other.hex(), none.hex()} <= cached
     assert len({*keys.values(), other, none}) == 11
     assert recorded(calls, mapped(2), mapped(0)).hex() not in cached
+
+
+@pytest.mark.parametrize(
+    ("driver", "gpu"), [("3", "radv"), ("20", "mali"), ("13", ANY), ("4294967295", ANY)]
+)
+def test_the_driver_says_what_modules_are_for(tmp_path: Path, driver: str, gpu: str) -> None:
+    calls = Calls(tmp_path)
+    try:
+        calls.said(DRIVER_ID=driver)
+        cached = {path.parent.name + path.name for path in calls.place.cached()}
+        keys = {one: recorded(calls, mapped(2), mapped(2), one).hex() for one in GPUS}
+        assert len(set(keys.values())) == len(GPUS)
+        assert [one for one in GPUS if keys[one] in cached] == [gpu]
+    finally:
+        calls.place.close()
 
 
 @pytest.mark.usefixtures("said")

@@ -14,7 +14,7 @@ from spvlink.archive.archive import Archive
 from spvlink.archive.records import ArchivedPipeline
 from spvlink.errors import Usage
 from spvlink.layer import libraries, places, warm, wire
-from spvlink.layer.recorded import request_of
+from spvlink.layer.recorded import LayerSettings, request_of
 from spvlink.layer.store import LayerCache
 from tests.archive import writing
 from tests.support.joint_inputs import INPUTS
@@ -159,7 +159,7 @@ def test_the_validation_layer_below_reports_nothing_new(
 def halves(place: Place) -> dict[str, Path]:
     """The files of the four libraries in the cache, by the names of their modules."""
     with Archive([str(RECORDED)]) as archive:
-        found, _ = libraries.families(archive, places.identity(), True)
+        found, _ = libraries.families(archive, places.identity(), LayerSettings(exact=True))
         (family,) = found
         recorded = [p for p in archive.pipelines() if p.part]
         named: dict[str, Path] = {}
@@ -176,7 +176,9 @@ def halves(place: Place) -> dict[str, Path]:
 
 
 def request_data(archive: Archive, recorded: ArchivedPipeline) -> bytes:
-    return wire.write_request(request_of(archive, recorded, places.identity(), True))
+    return wire.write_request(
+        request_of(archive, recorded, places.identity(), LayerSettings(exact=True))
+    )
 
 
 def answer_like(

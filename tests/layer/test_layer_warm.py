@@ -11,6 +11,7 @@ import pytest
 
 from spvlink.archive.archive import Archive
 from spvlink.layer import wire
+from spvlink.layer.recorded import LayerSettings
 from spvlink.layer.warm import Tally, _requests
 from tests.archive import record
 from tests.archive.writing import RECORDED
@@ -57,7 +58,7 @@ def test_requests_are_those_of_the_layer(place: Place) -> None:
     asked = left_behind(place)
     assert len(asked) == 12 and log["linked"] == 0
     with Archive([str(RECORDED)]) as archive:
-        assert sorted(_requests(archive, False, "", Tally())) == sorted(asked)
+        assert sorted(_requests(archive, LayerSettings(), "", Tally())) == sorted(asked)
 
 
 def test_a_request_is_written_as_it_was_read(

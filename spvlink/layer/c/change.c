@@ -173,6 +173,7 @@ const char *take_stages(struct device *device, const VkGraphicsPipelineCreateInf
                         struct change *change) {
     struct chain *chain = &change->chain;
     const char *why = NULL;
+    chain->gpu = device->gpu;
     while (why == NULL && chain->count < info->stageCount) {
         why = take_stage(device, &info->pStages[chain->count], &chain->stages[chain->count]);
         chain->count++;

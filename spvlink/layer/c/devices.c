@@ -29,7 +29,7 @@ void device_free(struct device *device) {
     free(device);
 }
 
-struct device *device_new(PFN_vkGetDeviceProcAddr get, VkDevice handle) {
+struct device *device_new(PFN_vkGetDeviceProcAddr get, VkDevice handle, uint32_t gpu) {
     struct device *d = calloc(1, sizeof *d);
     if (d == NULL)
         return NULL;
@@ -45,6 +45,7 @@ struct device *device_new(PFN_vkGetDeviceProcAddr get, VkDevice handle) {
     }
     d->key = device_key(handle);
     d->get = get;
+    d->gpu = gpu;
 #define NEXT(field, name) d->field = (void *)get(handle, name)
     NEXT(destroy_device, "vkDestroyDevice");
     NEXT(create_module, "vkCreateShaderModule");

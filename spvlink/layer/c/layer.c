@@ -15,6 +15,7 @@ struct instance {
     void *key;
     PFN_vkGetInstanceProcAddr get;
     PFN_vkDestroyInstance destroy;
+    PFN_vkGetPhysicalDeviceProperties2 properties; /* may be NULL */
 };
 
 static pthread_rwlock_t instances_lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -140,6 +141,25 @@ static VKAPI_ATTR VkResult VKAPI_CALL queue_present(VkQueue queue, const VkPrese
 
 /* -- devices --------------------------------------------------------------------------------------- */
 
+/* The row of spvlink/gpus.py of a device's driver: 0, any, if the driver says nothing. */
+static uint32_t gpu_of(VkPhysicalDevice physical) {
+    static const struct {
+        uint32_t driver, gpu;
+    } KNOWN[] = {GPU_OF_DRIVERS};
+    struct instance *instance = instance_of(physical);
+    VkPhysicalDeviceDriverProperties driver = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &driver};
+    if (instance == NULL || instance->properties == NULL)
+        return 0;
+    instance->properties(physical, &properties);
+    for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++)
+        if (KNOWN[i].driver == (uint32_t)driver.driverID)
+            return KNOWN[i].gpu;
+    return 0;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
                                                     const VkDeviceCreateInfo *info,
                                                     const VkAllocationCallbacks *allocator,
@@ -160,7 +180,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
     VkResult result = create(physical, info, allocator, handle);
     if (result != VK_SUCCESS)
         return result;
-    struct device *device = device_new(get, *handle);
+    struct device *device = device_new(get, *handle, gpu_of(physical));
     if (device == NULL) {
         PFN_vkDestroyDevice destroy = (PFN_vkDestroyDevice)(void *)get(*handle, "vkDestroyDevice");
         destroy(*handle, allocator);
@@ -207,6 +227,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo
     instance->key = device_key(*handle);
     instance->get = get;
     instance->destroy = (PFN_vkDestroyInstance)(void *)get(*handle, "vkDestroyInstance");
+    instance->properties = (PFN_vkGetPhysicalDeviceProperties2)(void *)get(
+        *handle, "vkGetPhysicalDeviceProperties2");
+    if (instance->properties == NULL)
+        instance->properties = (PFN_vkGetPhysicalDeviceProperties2)(void *)get(
+            *handle, "vkGetPhysicalDeviceProperties2KHR");
     pthread_rwlock_wrlock(&instances_lock);
     instance->next = instances;
     instances = instance;

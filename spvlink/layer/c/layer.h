@@ -74,6 +74,7 @@ typedef void(VKAPI_PTR *destroy_shader_fn)(VkDevice, Shader, const VkAllocationC
 struct device {
     struct device *next;
     void *key; /* the loader's dispatch table: the same for everything made from the device */
+    uint32_t gpu; /* what the modules are for: a row of spvlink/gpus.py */
     PFN_vkGetDeviceProcAddr get;
     PFN_vkDestroyDevice destroy_device;
     PFN_vkCreateShaderModule create_module;
@@ -97,7 +98,8 @@ struct device {
 
 void *device_key(const void *dispatchable);
 struct device *device_of(const void *dispatchable);
-struct device *device_new(PFN_vkGetDeviceProcAddr get, VkDevice handle); /* NULL: no memory */
+struct device *device_new(PFN_vkGetDeviceProcAddr get, VkDevice handle,
+                          uint32_t gpu); /* NULL: no memory */
 void device_forget(struct device *device); /* device_of does not find it any more */
 void device_free(struct device *device);
 

@@ -111,7 +111,7 @@ VKAPI_ATTR VkResult VKAPI_CALL hook_create_shaders(VkDevice handle, uint32_t cou
                                                    Shader *shaders) {
     uint64_t begin = now_ns(), ours;
     struct device *device = device_of(handle);
-    struct chain chain = {0};
+    struct chain chain = {.gpu = device->gpu};
     struct answer *answer = NULL;
     uint32_t at[MAX_STAGES], linked = 0;
     unsigned char key[DIGEST];
