@@ -32,8 +32,8 @@ layer warm       link the pipelines of Fossilize archives into the cache, so tha
                  that they were recorded from find them at their first start. Pipeline libraries
                  that hold half of the shaders share one interface with all that they meet
   --exact          link for a layer with this setting
-  --for GPU        what the layer finds: radv, turnip, mali, v3d, intel, nvidia, apple, powervr
-                   (by the driver of the device), or any (default), which is for all others
+  --for GPU        link for the device that will run them: radv, turnip, mali, v3d, intel, nvidia,
+                   apple, powervr, or any other (default: any)
   --cache-dir DIR, --cache-mb N   as below
   --jobs N         links at the same time (default: one a processor)
 layer install    build VK_LAYER_SPVLINK_stage_link and register it with the Vulkan loader; it

@@ -14,7 +14,6 @@ import pytest
 
 from spvlink.archive import numbers
 from spvlink.archive.archive import Archive
-from spvlink.gpus import ANY, GPUS
 from spvlink.layer import places, wire
 from spvlink.layer.recorded import LayerSettings, request_of
 from tests.archive import writing
@@ -22,6 +21,8 @@ from tests.support.layer_client import Calls
 from tests.support.layer_place import socket_of
 
 Fields = dict[str, Any]
+ANY = "any"
+GPUS = (ANY, "radv", "mali", "turnip", "v3d", "intel", "nvidia", "apple", "powervr")
 LINKED, UNTOUCHED = "linked", "untouched"
 ONCE = "result 0, 1 0"
 DONE, AT_THE_END = "result 0, 1 calls", "Locations at the end"
