@@ -46,7 +46,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Any, Final, Unpack
 
     from spvlink.options import Settings
-    from spvlink.pipeline import Outcome
+    from spvlink.pipeline import Outcome, Sizes
 
 CREATION: Final = "VUID-VkGraphicsPipelineCreateInfo-"
 _ORDER: Final = {name: at for at, name in enumerate(STAGES.values())}
@@ -226,6 +226,7 @@ class _Session:
         for stage, data, before in zip(self.stages, outputs, self.before):
             self.linked.stages.append(stage_result(stage, stage.source, data, before))
         sources = [stage.source for stage in self.stages]
+        measure_later(self.linked, sources)
         vertex_inputs.report(self.linked, sources, self.options)
         self.linked.seconds = self.runner.seconds
 
@@ -288,6 +289,7 @@ class _Session:
             interface_result.locations = (interface_result.locations[0],) * 2
         for stage, before in zip(self.stages, self.before):
             linked.stages.append(stage_result(stage, stage.source, stage.source.data, before))
+        measure_later(linked, [stage.source for stage in self.stages])
         linked.seconds = self.runner.seconds
         return linked
 
@@ -300,6 +302,34 @@ def stage_result(stage: Stage, source: Source, data: bytes, before: tuple[int, i
     result.instructions, result.body = (before[0], after[0]), (before[1], after[1])
     result.bytes = len(source.data), len(data)
     return result
+
+
+def measure_later(linked: Linked, sources: Sequence[Source]) -> None:
+    """Let the bytes of each border be counted when somebody asks. ``sources``: the modules of the
+    stages as they came, in the order of the stages."""
+    stages = {stage.stage: (source, stage) for source, stage in zip(sources, linked.stages)}
+    for border in linked.interfaces:
+        if border.producer in stages:  # it is not one that only an interface stands for
+            border.measure = _Measure(*stages[border.producer])
+
+
+class _Measure:
+    """Counts the bytes that a stage hands on, before and after."""
+
+    __slots__ = ("source", "stage")
+
+    def __init__(self, source: Source, stage: StageResult) -> None:
+        self.source = source
+        self.stage = stage
+
+    def __call__(self) -> tuple[Sizes, Sizes]:
+        from spvlink.varying_bytes import sizes_of_module  # seldom
+
+        source, stage = self.source, self.stage
+        before = sizes_of_module(source.data, source.entry, stage.stage)
+        if not stage.changed:
+            return before, before
+        return before, sizes_of_module(stage.data, source.entry, stage.stage)
 
 
 def read_stages(sources: list[Source]) -> list[Stage]:

@@ -10,6 +10,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final, Literal
 
     Cells = tuple[tuple[int, ...], tuple[int, ...]]
+    # bytes a vertex, those of them that position needs, bytes a primitive: see ``varying_bytes``
+    Sizes = tuple[int, int, int]
     Outcome = Literal["linked", "unchanged", "passed through", "invalid", "failed", "defect"]
 
 # Short stage names as glslang and the report use them, in pipeline order.
@@ -80,9 +82,14 @@ class StageResult:
 
 class InterfaceResult:
     """The border of two stages: 32-bit components declared by the producer, and the Locations they
-    use (before, after)."""
+    use (before, after). ``vertex_bytes``, ``position_bytes`` and ``primitive_bytes``: bytes that
+    the producer writes for each vertex, those of them that position needs (``gl_Position`` and
+    other built-ins), and bytes for each primitive or patch (before, after)."""
 
-    __slots__ = ("builtins", "components", "consumer", "locations", "producer", "read")
+    __slots__ = (
+        "builtins", "components", "consumer", "locations", "measure", "measured", "producer",
+        "read",
+    )  # fmt: skip
 
     def __init__(self, producer: str, consumer: str) -> None:
         self.producer = producer
@@ -91,6 +98,37 @@ class InterfaceResult:
         self.locations = (0, 0)
         self.read = (0, 0)  # Locations that the consumer declares
         self.builtins = (0, 0)  # that a fragment shader reads, of those that the producer writes
+        # what counts the bytes, and what it counted: before, after
+        self.measure: Callable[[], tuple[Sizes, Sizes]] | None = None
+        self.measured: tuple[Sizes, Sizes] = (0, 0, 0), (0, 0, 0)
+
+    @property
+    def sizes(self) -> tuple[Sizes, Sizes]:
+        """Bytes before and after; counted when somebody asks for the first time."""
+        if self.measure is not None:
+            self.measured = self.measure()
+            self.measure = None
+        return self.measured
+
+    @property
+    def vertex_bytes(self) -> tuple[int, int]:
+        before, after = self.sizes
+        return before[0], after[0]
+
+    @property
+    def position_bytes(self) -> tuple[int, int]:
+        before, after = self.sizes
+        return before[1], after[1]
+
+    @property
+    def primitive_bytes(self) -> tuple[int, int]:
+        before, after = self.sizes
+        return before[2], after[2]
+
+    def __getstate__(self) -> tuple[None, dict[str, object]]:
+        """What is pickled or copied has its bytes counted."""
+        state: dict[str, object] = {"measured": self.sizes}  # first: it empties ``measure``
+        return None, {name: getattr(self, name) for name in self.__slots__} | state
 
 
 class Remark:

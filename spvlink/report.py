@@ -9,6 +9,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterator
 
 WIDTH = 100  # columns of the table
+BYTES = ("vertex_bytes", "position_bytes", "primitive_bytes")  # figures of a border
 
 
 def to_json(linked: Linked, version: str) -> str:
@@ -53,6 +54,7 @@ def interface(result: InterfaceResult) -> dict[str, object]:
         "consumer": result.consumer,
         "components": list(result.components),
         "locations": list(result.locations),
+        **{name: list(getattr(result, name)) for name in BYTES},
     }
 
 
@@ -89,6 +91,9 @@ def _summary(linked: Linked) -> Iterator[str]:
     yield from wrap("pipeline: " + ", ".join(files), WIDTH, "          ")
     for border in linked.interfaces:
         yield "  " + _border(border)
+        told = bytes_line(border.vertex_bytes, border.position_bytes, border.primitive_bytes)
+        if told:
+            yield f"  {'':12} {told}"
     for stage in linked.stages:
         yield (
             f"  {stage.stage + ':':12} {change(*stage.instructions)} instructions,"
@@ -111,6 +116,18 @@ def _border(border: InterfaceResult) -> str:
     name = f"{border.producer}->{border.consumer}:"
     components = change(*border.components)
     return f"{name:12} {components} components in {change(*border.locations)} Locations"
+
+
+def bytes_line(
+    vertex: tuple[int, int], position: tuple[int, int], primitive: tuple[int, int]
+) -> str:
+    """What a stage hands on, in words; empty for nothing."""
+    parts: list[str] = []
+    if any(vertex):
+        parts.append(f"{change(*vertex)} bytes a vertex, {change(*position)} for position")
+    if any(primitive):
+        parts.append(f"{change(*primitive)} bytes a primitive")
+    return "; ".join(parts)
 
 
 def change(before: int, after: int) -> str:

@@ -14,6 +14,7 @@ from spvlink.batches.pool import Pool
 from spvlink.batches.store import JobStore
 from spvlink.options import Options
 from spvlink.pipeline import Flaw, InterfaceResult, Linked, Remark, Source, StageResult
+from spvlink.report import BYTES
 from spvlink.sources import sources_of
 from spvlink.system import cores
 
@@ -139,6 +140,8 @@ class _Given:
             border = InterfaceResult(entry["producer"], entry["consumer"])
             border.components = tuple(entry["components"])
             border.locations = tuple(entry["locations"])
+            before, after = zip(*(entry[name] for name in BYTES))
+            border.measured = before, after
             linked.interfaces.append(border)
         for entry in job.get("warnings", ()):
             file, rule = shaders[entry["at"]].label, entry["rule"] or ""

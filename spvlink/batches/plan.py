@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from spvlink.batches.families import PipelineFamily, families
 from spvlink.batches.pipelines import IneligiblePipeline
 from spvlink.pipeline import DEFECT, FAILED, INVALID
+from spvlink.report import BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 # Kinds that people should hear of: something is wrong, with the input or with us.
 BAD: Final = (INVALID, FAILED, DEFECT)
+FIGURES: Final = ("components", "locations", *BYTES)
 LISTED: Final = 10  # pipelines that are named at the end of a run
 Pair = tuple[int, int]
 
@@ -30,8 +32,7 @@ class JobResult:
     and the outcome of ``--verify``, None if it was not asked for."""
 
     __slots__ = (
-        "after", "before", "components", "kind", "locations", "modules", "reason", "verified",
-        "warnings",
+        "after", "before", "kind", "modules", "reason", "sums", "verified", "warnings",
     )  # fmt: skip
 
     def __init__(self, record: Record, pipeline: BatchPipeline) -> None:
@@ -40,8 +41,8 @@ class JobResult:
         self.modules = record.modules
         self.before = [shader.module for shader in pipeline.shaders]
         self.after = [new or old for new, old in zip(record.modules, self.before)] or self.before
-        self.components = record.figures("components")
-        self.locations = record.figures("locations")
+        # of the borders: before and after
+        self.sums = {name: record.figures(name) for name in FIGURES}
         self.warnings = warnings_of(record, pipeline)
         verdict: Any = record.entry.get("verified")
         self.verified = None if verdict is None else (verdict["way"], verdict["outcome"])

@@ -24,6 +24,7 @@ from spvlink.batches.journal import Journal
 from spvlink.batches.pipelines import digest_of
 from spvlink.errors import Usage
 from spvlink.pipeline import FAILED
+from spvlink.report import BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,9 +56,9 @@ class Record:
         self.entry = entry
 
     def figures(self, name: str) -> tuple[int, int]:
-        """The sum of "components" or "locations" over the borders, or of "instructions" or "bytes"
-        over the stages: before and after."""
-        part = "interfaces" if name in ("components", "locations") else "stages"
+        """The sum of "components", "locations" or one of BYTES over the borders, or of
+        "instructions" or "bytes" over the stages: before and after."""
+        part = "interfaces" if name in ("components", "locations", *BYTES) else "stages"
         entries = self.entry.get(part, [])
         assert isinstance(entries, list)
         return sum(e[name][0] for e in entries), sum(e[name][1] for e in entries)

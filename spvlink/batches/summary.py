@@ -6,7 +6,9 @@
      "unknown": [{"what": "VkSomethingNew, sType 1000999000, on stages", "pipelines": 12}],
      "warnings": [{"warning": "a.frag.spv: frag input ...", "pipelines": 1}],
      "pipelines": [{"id": "water", "job": 0, "kind": "linked", "reason": null, "stages": ["a.spv"],
-                    "components": [14, 9], "locations": [5, 3], "unread_attributes": [7]}],
+                    "components": [14, 9], "locations": [5, 3], "vertex_bytes": [72, 52],
+                    "position_bytes": [16, 16], "primitive_bytes": [0, 0],
+                    "unread_attributes": [7]}],
      "shared": [{"module": "a.vert.spv", "name": "vNormal", "slot": "5.xyz", "readers": 3,
                 "pipelines": 214, "line": "a.vert.spv: vNormal 5.xyz stays: read by ..."}],
      "kept": [{"module": "a.vert.spv", "by": "hud",
@@ -14,17 +16,18 @@
      "jobs": [{"stages": [...], "interfaces": [...], "remarks": [...], ...}],
      "seconds": {...}, "summary": "3 pipelines, 2 jobs, ..."}
 
-Pairs are [before, after]; totals of Locations and components are sums over all pipelines. "found"
-are jobs that were done before, by a run that was killed. "unknown" are structures, creation flags
-and dynamic states that spvlink does not know: what has one stays as it is. "warnings" are the
-errors that ``spvlink check`` finds between stages, of pipelines that were linked all the same;
-"warned" in the totals are these pipelines. "shared" are outputs that a module with fewer versions
-than pipelines (``--variants``) could not drop, "kept" modules that stay because a pipeline that
-stays has them; "slots" in the totals, then: the Locations that all modules together declare, and
-how many they would need at least, each alone. "bytes" are the sizes of archives, or of the modules
-of a manifest or folder; "pruned" is how many modules ``--prune`` left out. "verified", with
-``--verify``, counts links: how many were proved equal, executed equal, not proved, or not equal.
-"unread_attributes" of a pipeline are the Locations that its vertex input gives and no shader has.
+Pairs are [before, after]; totals of Locations, components and bytes of vertices and primitives are
+sums over all pipelines. "found" are jobs that were done before, by a run that was killed. "unknown"
+are structures, creation flags and dynamic states that spvlink does not know: what has one stays as
+it is. "warnings" are the errors that ``spvlink check`` finds between stages, of pipelines that were
+linked all the same; "warned" in the totals are these pipelines. "shared" are outputs that a module
+with fewer versions than pipelines (``--variants``) could not drop, "kept" modules that stay because
+a pipeline that stays has them; "slots" in the totals, then: the Locations that all modules together
+declare, and how many they would need at least, each alone. "bytes" are the sizes of archives, or of
+the modules of a manifest or folder; "pruned" is how many modules ``--prune`` left out. "verified",
+with ``--verify``, counts links: how many were proved equal, executed equal, not proved, or not
+equal. "unread_attributes" of a pipeline are the Locations that its vertex input gives and no shader
+has.
 """
 
 from __future__ import annotations
@@ -74,7 +77,7 @@ class BatchReport:
         plan = self.plan
         counts = dict.fromkeys((LINKED, UNCHANGED, "passed_through", "failed"), 0)
         modules: tuple[set[str], set[str]] = (set(), set())
-        sums = {"components": [0, 0], "locations": [0, 0]}
+        sums = {name: [0, 0] for name in plans.FIGURES}
         warned = 0
         for index in range(len(plan.jobs)):
             kind, _ = self.outcome(index)
@@ -86,9 +89,7 @@ class BatchReport:
                 stays = index in self.stays
                 modules[0].update(result.before)
                 modules[1].update(result.before if stays else result.after)
-                for name, pair in (
-                    ("components", result.components), ("locations", result.locations),
-                ):  # fmt: skip
+                for name, pair in result.sums.items():
                     sums[name][0] += pair[0]
                     sums[name][1] += pair[0 if stays else 1]
         slots = [one["slots"] for one in self._sets()]
@@ -173,8 +174,7 @@ class BatchReport:
         return entry | {
             "job": self.plan.jobs[index],
             "stages": [shader.label for shader in pipeline.shaders],
-            "components": _pair(result.components, stays),
-            "locations": _pair(result.locations, stays),
+            **{name: _pair(pair, stays) for name, pair in result.sums.items()},
             "unread_attributes": list(pipeline.unread_attributes),
         }
 
@@ -261,6 +261,7 @@ class BatchReport:
             f" {modules_after} out, Locations {before:,} -> {after:,},"
             f" bytes {size:,} -> {new_size:,}"
         ]
+        parts += self._crossing()
         if "pruned" in totals:
             parts.append(f"{totals['pruned']} modules pruned")
         if "verified" in totals:
@@ -279,6 +280,13 @@ class BatchReport:
             if totals[name]
         ]
         return ", ".join(parts)
+
+    def _crossing(self) -> Iterator[str]:
+        """The bytes that all vertices and primitives write, for the line."""
+        for name, what in (("vertex_bytes", "vertex"), ("primitive_bytes", "primitive")):
+            before, after = _both(self.totals[name])
+            if before or after:
+                yield f"bytes a {what} {before:,} -> {after:,}"
 
     def text(self) -> Iterator[str]:
         """The JSON in pieces, a line an entry."""

@@ -26,6 +26,7 @@ from spvlink.lint.sharing import Sharing
 from spvlink.lint.stage import load
 from spvlink.pipeline import Source as Module
 from spvlink.pipeline import stage_of
+from spvlink.varying_bytes import sizes_of, sum_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from spvlink.lint.arguments import CheckCommand
     from spvlink.lint.pipeline import CheckRules
     from spvlink.lint.potential import Unread
+    from spvlink.pipeline import Sizes
 
     Key = tuple[object, ...]
 
@@ -108,32 +110,51 @@ def _opened(command: CheckCommand) -> Iterator[Manifest | Archives]:
 
 def _files(
     command: CheckCommand, potential: Potential | None
-) -> tuple[list[Finding], dict[str, str]]:
-    """The findings of the one pipeline that stage files make, and the file of each stage."""
+) -> tuple[list[Finding], dict[str, str], Sizes]:
+    """The findings of the one pipeline that stage files make, the file of each stage, and the bytes
+    that its stages hand on."""
     given = sources.read_all(command.files, command.options.target_env)
     stages = load_all(given, command.options.spec)
     labelled: list[tuple[Key, str, CheckedStage]] = [
         ((at,), source.file, stage) for at, (source, stage) in enumerate(zip(given, stages))
     ]
-    findings, unread = _findings(labelled, command.complete, command.rules, potential)
+    seen = _looked_at(labelled, command.complete, command.rules, potential)
     if potential is not None:
-        potential.note(None, unread)
+        potential.note(None, seen.unread)
     paths = ["" if one.path == "-" else one.path for one in command.files]
-    return findings, {stage.name: path for path, stage in zip(paths, stages)}
+    return seen.findings, {s.name: path for path, s in zip(paths, stages)}, seen.sizes
 
 
-def _findings(
+class Looked:
+    """What is known of a pipeline. ``names``: its stages in the order given; ``unread``: if it is
+    asked for; ``sizes``: bytes that its stages hand on."""
+
+    __slots__ = ("findings", "names", "sizes", "unread")
+
+    def __init__(self, findings: list[Finding]) -> None:
+        self.findings = findings
+        self.unread: list[Unread] = []
+        self.names: list[str] = []
+        self.sizes: Sizes = (0, 0, 0)
+
+
+def _looked_at(
     labelled: list[tuple[Key, str, CheckedStage]],
     complete: bool,
     rules: CheckRules,
     potential: Potential | None,
-) -> tuple[list[Finding], list[Unread]]:
+) -> Looked:
     """What is wrong with one pipeline, and what is unread in it if that is asked for."""
-    findings = pipeline.findings([stage for _, _, stage in labelled], complete, rules)
-    if potential is None or pipeline.odd([stage for _, _, stage in labelled]):
-        return findings, []
-    labelled.sort(key=lambda one: pipeline.ORDER.index(one[2].name))
-    return findings, potential.unread(labelled, complete)
+    stages = [stage for _, _, stage in labelled]
+    seen = Looked(pipeline.findings(stages, complete, rules))
+    seen.names = [stage.name for stage in stages]
+    if pipeline.odd(stages):
+        return seen
+    seen.sizes = sum_of(sizes_of(stage) for stage in stages)
+    if potential is not None:
+        labelled.sort(key=lambda one: pipeline.ORDER.index(one[2].name))
+        seen.unread = potential.unread(labelled, complete)
+    return seen
 
 
 def _key(shader: Shader) -> Key:
@@ -158,16 +179,16 @@ class _Set:
         self.rules = rules
         self.potential = potential
         self.sharing = Sharing(source) if potential is not None else None
-        self.known: dict[Key, tuple[list[Finding], list[Unread], list[str]]] = {}
+        self.known: dict[Key, Looked] = {}
         self.stages: OrderedDict[Key, CheckedStage | SpvlinkError] = OrderedDict()
 
-    def all(self) -> Iterator[tuple[str, list[Finding], dict[str, str]]]:
-        """(pipeline, its findings, the file of each stage)."""
+    def all(self) -> Iterator[tuple[str, list[Finding], dict[str, str], Sizes]]:
+        """(pipeline, its findings, the file of each stage, bytes that its stages hand on)."""
         for one in self.source.pipelines():
             if isinstance(one, IneligiblePipeline):
                 # what is recorded in a way that is no pipeline of shaders is no error of anybody
                 unchecked = Finding(None, f"not checked: {one.reason}", warning=not one.bad)
-                yield one.id, [unchecked], {"": self.file}
+                yield one.id, [unchecked], {"": self.file}, (0, 0, 0)
                 continue
             key: Key = (
                 one.complete,
@@ -175,34 +196,33 @@ class _Set:
             )
             if key not in self.known:
                 self.known[key] = self._looked_at(one)
-            findings, unread, names = self.known[key]
+            seen = self.known[key]
             if self.potential is not None and self.sharing is not None:
-                self.potential.note(one.id, unread)
+                self.potential.note(one.id, seen.unread)
                 self.sharing.add(one)
             files = []
             if self.folder is not None:
                 files = [os.path.join(self.folder, shader.label) for shader in one.shaders]
-            yield one.id, findings, {"": self.file, **dict(zip(names, files))}
+            named = {"": self.file, **dict(zip(seen.names, files))}
+            yield one.id, seen.findings, named, seen.sizes
 
     def link(self) -> None:
         """Find out what sharing costs, if that is asked for."""
         if self.potential is not None and self.sharing is not None:
             self.potential.families = list(self.sharing.families())
 
-    def _looked_at(self, one: BatchPipeline) -> tuple[list[Finding], list[Unread], list[str]]:
-        """The findings, what is unread if that is asked for, and the stages in the order given."""
+    def _looked_at(self, one: BatchPipeline) -> Looked:
         labelled, wrong = self._labelled(one.shaders)
         if wrong:
             with contextlib.suppress(Exception):  # then what was said stands
                 labelled, wrong = self._labelled(self._told_apart(one.shaders))
         if wrong:
-            return wrong, [], []
-        names = [stage.name for _, _, stage in labelled]
+            return Looked(wrong)
         try:
-            return *_findings(labelled, one.complete, self.rules, self.potential), names
+            return _looked_at(labelled, one.complete, self.rules, self.potential)
         except Exception as error:  # costs this pipeline only
             what = f"a defect of spvlink: {type(error).__name__}: {error}"
-            return [Finding(None, f"not checked: {what}")], [], []
+            return Looked([Finding(None, f"not checked: {what}")])
 
     def _labelled(
         self, shaders: list[Shader]

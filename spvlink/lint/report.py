@@ -6,12 +6,15 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from spvlink.errors import Usage
+from spvlink.report import BYTES, bytes_line
+from spvlink.varying_bytes import sum_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from spvlink.link.check.findings import Finding
     from spvlink.lint.potential import Potential
+    from spvlink.pipeline import Sizes
 
 _NAMED: Final = 3  # pipelines that a line names, before it only counts them
 _KNOWN_BY: Final = (
@@ -76,10 +79,18 @@ class CheckReport:
         self.baseline = baseline
         self.old = 0
         self.findings: list[Reported] = []
+        self.sizes: Sizes = (0, 0, 0)  # bytes that the stages of all pipelines hand on
 
-    def add(self, pipeline: str | None, findings: Iterable[Finding], files: dict[str, str]) -> None:
+    def add(
+        self,
+        pipeline: str | None,
+        findings: Iterable[Finding],
+        files: dict[str, str],
+        sizes: Sizes = (0, 0, 0),
+    ) -> None:
         """``files``: by stage, "" for findings about no stage."""
         self.pipelines += 1
+        self.sizes = sum_of((self.sizes, sizes))
         for finding in findings:
             file = files.get(finding.about) or files.get("", "")
             one = Reported(pipeline, finding, file)
@@ -93,15 +104,21 @@ class CheckReport:
         return sum(not one.finding.warning for one in self.findings)
 
     def to_json(self) -> str:
-        """As the contract has it: {"pipelines", "errors", "warnings"}."""
+        """As the contract has it: {"pipelines", "errors", "warnings"}, and sums of bytes."""
         both: tuple[list[dict[str, object]], list[dict[str, object]]] = ([], [])
         for one in self.findings:
             both[one.finding.warning].append(one.to_json())
         document: dict[str, object] = {"pipelines": self.pipelines}
         document |= {"errors": both[0], "warnings": both[1]}
+        document |= dict(zip(BYTES, self.sizes))
         if self.potential is not None:
             document["potential"] = self.potential.to_json()
         return json.dumps(document, indent=1) + "\n"
+
+    def _bytes(self) -> str:
+        vertex, position, primitive = [(size, size) for size in self.sizes]
+        line = bytes_line(vertex, position, primitive)
+        return f"; {line}" if line else ""
 
     def to_text(self) -> Iterator[str]:
         """Lines for people: equal findings of several pipelines are one, with their names."""
@@ -120,7 +137,7 @@ class CheckReport:
         count = self.errors
         both = _count(count, "error"), _count(len(self.findings) - count, "warning")
         old = f"; {self.old} of the baseline" if self.baseline is not None else ""
-        yield f"{_count(self.pipelines, 'pipeline')}: {', '.join(both)}{old}\n"
+        yield f"{_count(self.pipelines, 'pipeline')}: {', '.join(both)}{old}{self._bytes()}\n"
         if self.potential is not None:
             yield from self.potential.to_text()
 

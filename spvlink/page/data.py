@@ -10,7 +10,8 @@
 
 ``GAIN`` is [job, first pipeline, pipelines]. ``STAGE``: [stage, index in the pipeline's files,
 instructions before, after, bytes before, after]. ``BORDER``: [producer, consumer, components
-before, after, Locations before, after]. Names, reasons and the like are indices of ``texts``, -1
+before, after, Locations before, after, bytes a vertex before, after, of these for position before,
+after, bytes a primitive before, after]. Names, reasons and the like are indices of ``texts``, -1
 for none; cells are runs, [first, count, first, count ...]. Of a pipeline, what follows the files is
 there only if it is not as its job says: ``own`` is 1 if it kept its modules.
 """
@@ -23,6 +24,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from spvlink.pipeline import ACTIONS
+from spvlink.report import BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -128,7 +130,7 @@ class Page:
         ]
         borders = [
             [self._text(i["producer"]), self._text(i["consumer"]), *i["components"]]
-            + [*i["locations"]]
+            + [*i["locations"], *(figure for name in BYTES for figure in i[name])]
             for i in entry.get("interfaces", ())
         ]
         remarks = entry.get("remarks", ())

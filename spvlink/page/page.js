@@ -9,6 +9,7 @@ function tiles() {
     ["Distinct modules", change(...all.modules)],
     ["Locations", change(...all.locations)],
     ["Components", change(...all.components)],
+    ["Bytes a vertex", change(...all.vertex_bytes)],
     ["Linked", number(all.linked)],
     ["Nothing to gain", number(all.unchanged)],
     ["Passed through", number(all.passed_through)],

@@ -60,7 +60,7 @@ function stageTable(stages, files) {
 }
 
 function borderPicture(border, all) {
-  const [producer, consumer, c0, c1, l0, l1] = border;
+  const [producer, consumer, c0, c1, l0, l1, v0, v1, p0, p1, t0, t1] = border;
   const name = text(producer) + "->" + text(consumer);
   const told = all.filter((one) => text(one.border) === name);
   const memory = text(producer) === "task";
@@ -79,9 +79,12 @@ function borderPicture(border, all) {
   };
   const sides = [0, 1].map((side) => grid(told, side, memory, marked, show));
   const places = memory ? "" : " in " + change(l0, l1) + (l1 === 1 ? " Location" : " Locations");
+  const bytes = (v0 || v1 ? ["Bytes a vertex: " + change(v0, v1) + ", of these for position: " + change(p0, p1) + "."] : [])
+    .concat(t0 || t1 ? ["Bytes a primitive: " + change(t0, t1) + "."] : []);
   return element("div", {},
     element("h3", {}, text(producer) + " → " + text(consumer) + ": " + change(c0, c1)
       + (memory ? " words of the payload" : c1 === 1 ? " component" : " components") + places),
+    bytes.length ? element("p", { class: "soft" }, bytes.join(" ")) : null,
     told.length ? element("div", { class: "sides" }, ...sides) : null,
     told.length ? said : null,
     told.length ? element("details", {}, element("summary", {}, "As a table: " + plural(told.length, "remark")),

@@ -14,6 +14,7 @@ from spvlink.grammar import enums
 from spvlink.link.check import interface
 from spvlink.passes.lowering.lower_io import MAX_LOCATION, locations_of
 from spvlink.pipeline import InterfaceResult
+from spvlink.varying_bytes import sizes_of_module
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +37,9 @@ def describe(
         if producer.stage == "task":
             continue
         try:
-            outputs = _outputs(producer.data, entries.get(producer.file), producer.stage)
+            entry = entries.get(producer.file)
+            outputs = _outputs(producer.data, entry, producer.stage)
+            sizes = sizes_of_module(producer.data, entry, producer.stage)
         except MemoryError:
             raise
         except Exception:  # whatever kept it from being linked may be in our way, too
@@ -45,6 +48,7 @@ def describe(
         border = InterfaceResult(producer.stage, consumer.stage)
         border.components = (len(places),) * 2
         border.locations = (len({location for location, _ in places}),) * 2
+        border.measured = sizes, sizes
         borders.append(report.interface(border))
         title = f"{producer.stage}->{consumer.stage}"
         remarks += [

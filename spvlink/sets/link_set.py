@@ -18,7 +18,15 @@ from spvlink.chain.border import Border
 from spvlink.chain.chain import link_stages
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import InterfaceMismatch
-from spvlink.driver import check_pipeline, link, rank, read_stage, read_stages, stage_result
+from spvlink.driver import (
+    check_pipeline,
+    link,
+    measure_later,
+    rank,
+    read_stage,
+    read_stages,
+    stage_result,
+)
 from spvlink.entry import count, described_bytes
 from spvlink.errors import BadSpirv, Refused, SpvlinkError, Usage
 from spvlink.ir.known import forget_all
@@ -419,6 +427,7 @@ class _Linker:
             data, stage = outputs[at], family.stages[at]
             linked.stages.append(stage_result(stage, source, data, self.before[at]))
         options = self.reader.rows[self.numbers[number]][1]
+        measure_later(linked, self.own_sources(number))
         vertex_inputs.report(linked, self.own_sources(number), options)
         linked.warnings = self.reader.warnings[self.numbers[number]]
         linked.target_env = self.target_env()
@@ -454,6 +463,7 @@ class _Linker:
             for stage in stages:
                 source, size = stage.source, count(stage.module)
                 linked.stages.append(stage_result(stage, source, source.data, size))
+            measure_later(linked, sources)
 
     def better(self, family: Family, outputs: list[bytes]) -> bool:
         """Fewer Locations or components, or fewer instructions in functions, or fewer bytes, over

@@ -11,7 +11,7 @@ from spvlink.chain.runner import Runner
 from spvlink.chain.state import INPUT, OUTPUT, InterfaceMismatch
 from spvlink.chain.sweep import link_side, sweep
 from spvlink.chain.wires import Crossing, Unit
-from spvlink.driver import rank, read_stages, stage_result
+from spvlink.driver import measure_later, rank, read_stages, stage_result
 from spvlink.entry import count
 from spvlink.errors import BadSpirv, Broken, Refused
 from spvlink.grammar import enums
@@ -54,6 +54,7 @@ def obey_all(sources: list[Source], contracts: list[Contract], options: Options)
         remarks.report(linked, border)
         if border.link is not None:
             forget_all(border.link)
+    measure_later(linked, [stage.source for stage in stages])
     for contract in contracts:
         if contract.kept and contract.producer and contract.consumer:
             _tell_kept(linked, contract)

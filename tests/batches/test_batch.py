@@ -17,6 +17,7 @@ import pytest
 
 import spvlink
 from spvlink import cli
+from spvlink.report import BYTES
 from tests.archive.writing import RECORDED
 from tests.support.batch_sets import (
     NAMES,
@@ -81,7 +82,7 @@ def test_report(linked: Path) -> None:
     for entry, name in zip(report["pipelines"], NAMES):
         alone = spvlink.link(build(name))
         job = report["jobs"][entry["job"]]
-        for figure in ("components", "locations"):
+        for figure in ("components", "locations", *BYTES):
             pairs = [getattr(i, figure) for i in alone.interfaces]
             assert entry[figure] == [sum(p[0] for p in pairs), sum(p[1] for p in pairs)]
         assert [s["at"] for s in job["stages"]] == list(range(len(entry["stages"])))
@@ -95,9 +96,12 @@ def test_report(linked: Path) -> None:
     names, new_size = len(files), sum(file.stat().st_size for file in files)
     size = totals["bytes"][0]
     assert totals["bytes"][1] == new_size < size
+    vertex, primitive = totals["vertex_bytes"], totals["primitive_bytes"]
+    assert vertex[1] < vertex[0] and totals["position_bytes"][0] >= 14 * 16
     assert report["summary"] == (
         f"14 pipelines, 7 jobs, 17 modules in, {names} out, Locations {before} -> {after},"
-        f" bytes {size:,} -> {new_size:,}"
+        f" bytes {size:,} -> {new_size:,}, bytes a vertex {vertex[0]:,} -> {vertex[1]:,},"
+        f" bytes a primitive {primitive[0]:,} -> {primitive[1]:,}"
     )
     assert (linked / "r.json").read_text().rstrip().splitlines()[-2].startswith('  "summary"')
 

@@ -194,7 +194,8 @@ def test_report(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
         size = os.path.getsize(stage["file"]), os.path.getsize(work / "out" / stage["file"])
         assert tuple(stage["bytes"]) == size
     border = written["interfaces"][0]
-    assert list(border) == ["producer", "consumer", "components", "locations"]
+    names = ["producer", "consumer", "components", "locations", *report.BYTES]
+    assert list(border) == names
     assert border["components"][0] == 4 + 3 + 2
     assert border["locations"][0] == 3
     assert {remark["name"] for remark in written["remarks"]} >= {"color", "unread", "outUv"}

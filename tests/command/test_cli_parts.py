@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -40,6 +41,7 @@ def sample() -> Linked:
         linked.stages.append(result)
     border = InterfaceResult("vert", "frag")
     border.components, border.locations = (14, 9), (5, 3)
+    border.measured = (72, 16, 8), (52, 16, 4)
     linked.interfaces.append(border)
     why = "read with a dynamic index, so the array keeps its shape; " * 4
     linked.remarks = [
@@ -58,8 +60,11 @@ def test_json_of_the_contract() -> None:
         "instructions": [159, 120], "bytes": [2952, 2310],
     }  # fmt: skip
     assert made["interfaces"] == [
-        {"producer": "vert", "consumer": "frag", "components": [14, 9], "locations": [5, 3]}
-    ]
+        {
+            "producer": "vert", "consumer": "frag", "components": [14, 9], "locations": [5, 3],
+            "vertex_bytes": [72, 52], "position_bytes": [16, 16], "primitive_bytes": [8, 4],
+        }
+    ]  # fmt: skip
     assert made["remarks"][0] == {
         "interface": "vert->frag", "name": "outColor", "slot": "1.xyz", "action": "propagated",
         "why": "constant (1, 1, 1)",
@@ -72,6 +77,7 @@ def test_table() -> None:
     text = report.explain(sample())
     assert max(map(len, text.splitlines())) <= report.WIDTH
     assert "vert->frag:  14 -> 9 components in 5 -> 3 Locations" in text
+    assert {"72 -> 52", "8 -> 4"} <= set(re.findall(r"\d+ -> \d+(?= bytes a )", text))
     assert "aVeryLongNameOfAVaryingInsideOfABlock.member" in text
     assert " ".join(text.split()).count("read with a dynamic index, so the array") == 4
     assert not any(line != line.rstrip() for line in text.splitlines())

@@ -66,7 +66,7 @@ def test_stages_that_fit(here: Path, capsys: pytest.CaptureFixture[str]) -> None
         "vert -> frag\n"
         "  warning: frag does not read Location 1.z of vert output normal (vec3 at Location 1)\n"
         "  warning: frag has no input for vert output unset (vec2 at Location 2)\n"
-        "1 pipeline: 0 errors, 2 warnings\n"
+        "1 pipeline: 0 errors, 2 warnings; 44 bytes a vertex, 16 for position\n"
     )
     assert sorted(here.iterdir()) == before
 

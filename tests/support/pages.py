@@ -75,7 +75,7 @@ def pipelines(count: int, jobs: list[Entry]) -> Iterator[Entry]:
 
 def totals(**known: int) -> Entry:
     names = ("pipelines", "jobs", "found", "linked", "unchanged", "passed_through", "failed")
-    pairs = ("modules", "locations", "components")
+    pairs = ("modules", "locations", "components", *report.BYTES)
     return dict.fromkeys(names, 0) | {n: [0, 0] for n in pairs} | known
 
 
