@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
     Taken = tuple[tuple[int, int, int], ...]  # Location, Index, components (bit n: RGBA[n])
     Attribute = tuple[int, int, int]  # Location, components, bits: see PipelineState
+    Given = tuple[int, int | str]  # Location, format
 
 VERSION: Final = 1
 _KEYS: Final = (
@@ -80,11 +81,13 @@ class PipelineState:
     attributes    vertex attributes, as (Location, components of its format, bits that an unsigned
                   integer of it needs at most, 0: unknown, or 32)
     patch_points  control points of an input patch
+    formats       formats of vertex attributes as they are given, as (Location, name or number): for
+                  people. No link depends on them, so they are not compared
     """
 
     __slots__ = (
-        "attributes", "culled", "discards", "one_sample", "outputs", "patch_points", "polygons",
-        "topology", "view_mask", "viewports",
+        "attributes", "culled", "discards", "formats", "one_sample", "outputs", "patch_points",
+        "polygons", "topology", "view_mask", "viewports",
     )  # fmt: skip
 
     def __init__(
@@ -99,6 +102,7 @@ class PipelineState:
         viewports: int | None = None,
         attributes: tuple[Attribute, ...] = (),
         patch_points: int | None = None,
+        formats: tuple[Given, ...] = (),
     ) -> None:
         self.outputs = outputs
         self.discards = discards
@@ -110,6 +114,7 @@ class PipelineState:
         self.viewports = viewports
         self.attributes = attributes
         self.patch_points = patch_points
+        self.formats = formats
 
     def taken(self, location: int, index: int) -> int:
         """Which components of a colour output something takes."""
@@ -120,7 +125,7 @@ class PipelineState:
         return 0
 
     def known_fields(self) -> tuple[object, ...]:
-        """All of it, to be compared and written into keys."""
+        """All that a link may depend on, to be compared and written into keys."""
         return (
             self.outputs, self.discards, self.one_sample, self.view_mask, self.culled,
             self.polygons, self.topology, self.viewports, self.attributes, self.patch_points,
@@ -207,6 +212,7 @@ def read(document: object) -> PipelineState:
         topology=topology_class(_named(top, "topology", "", TOPOLOGIES)),
         viewports=_number(top, "viewportCount", "", 1),
         attributes=_attributes(top),
+        formats=_given(top),
         patch_points=_number(top, "patchControlPoints", "", 1),
     )
     return state
@@ -361,6 +367,17 @@ def _write_mask(one: dict[str, object], where: str) -> int:
 
 
 # -- vertex input ----------------------------------------------------------------------------------
+
+
+def _given(top: dict[str, object]) -> tuple[Given, ...]:
+    """The formats of vertex attributes that were checked, as they are given."""
+    found: list[Given] = []
+    for entry in list_of(top.get("vertexAttributes", []), "vertexAttributes"):
+        one = object_of(entry, "vertexAttributes", ("location", "format"))
+        location, format = one.get("location"), one.get("format")
+        if isinstance(location, int) and isinstance(format, (int, str)):
+            found.append((location, format))
+    return tuple(found)
 
 
 def _attributes(top: dict[str, object]) -> tuple[Attribute, ...]:

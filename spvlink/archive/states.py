@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-    from spvlink.state import Attribute
+    from spvlink.state import Attribute, Given
 
 # VkDynamicState
 _CULL_MODE: Final = 1000267000
@@ -113,6 +113,7 @@ def _read(
         topology=topology_class(topology),
         viewports=None if discards else viewports or None,
         attributes=() if _VERTEX_INPUT in changing else _attributes(recorded),
+        formats=() if _VERTEX_INPUT in changing else _formats(recorded),
     )
 
 
@@ -201,6 +202,14 @@ def _taken(one: Object | None, components: int, changing: set[int]) -> tuple[int
         operations = [len(OPERATIONS)] * 2  # as an advanced one, which reads all
     taken = components & (formats.ALL if mask is None else mask)
     return taken_of(taken, None if blends is None else blends != 0, factors, operations)
+
+
+def _formats(recorded: Object) -> tuple[Given, ...]:
+    """The formats of the vertex attributes, as they are recorded."""
+    fetched = _part(recorded, "vertexInputState")
+    entries = as_list(fetched.get("attributes", []), "attributes") if fetched else []
+    given = [as_object(item, "attributes") for item in entries]
+    return tuple([(number(one, "location"), number(one, "format")) for one in given])
 
 
 def _attributes(recorded: Object) -> tuple[Attribute, ...]:

@@ -15,7 +15,7 @@ from spvlink.state_use import DeclaredUse, unread_attributes, used
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from spvlink.state import PipelineState
+    from spvlink.state import Given, PipelineState
 
 _REMEMBERED: Final = 1 << 16
 DIGEST: Final = 20  # bytes of the digest of a module
@@ -72,6 +72,7 @@ class DeclaredUses:
     ) -> None:
         """Give a pipeline the part of its state that its link depends on. ``module`` reads one by
         its digest."""
+        pipeline.formats = state.formats
         if not state:
             return
         uses = []
@@ -92,11 +93,11 @@ class BatchPipeline:
     ``shaders``: those to be linked, in the source's order. ``complete``, ``patch_points``,
     ``spec_defaults`` and ``state`` as in ``Options``. ``target_env``: the lowest environment to
     validate for, "" for that of the modules. ``unread_attributes``: Locations that the vertex input
-    gives and no shader has, for people.
+    gives and no shader has, and ``formats``, (Location, format) as it gives them, for people.
     """
 
     __slots__ = (
-        "complete", "id", "layout", "patch_points", "shaders", "spec_defaults", "state",
+        "complete", "formats", "id", "layout", "patch_points", "shaders", "spec_defaults", "state",
         "target_env", "unread_attributes",
     )  # fmt: skip
 
@@ -110,6 +111,7 @@ class BatchPipeline:
         self.state: PipelineState | None = None
         self.target_env = ""
         self.unread_attributes: tuple[int, ...] = ()
+        self.formats: tuple[Given, ...] = ()
 
 
 class IneligiblePipeline:

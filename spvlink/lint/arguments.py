@@ -35,6 +35,9 @@ reports:
   --potential             also report how much linking could remove from each module at most, and
                           how much sharing modules costs: link those that share both ways and list
                           the pipelines that would gain most from versions of their own
+  --diet                  also list what no pipeline reads after linking: vertex attributes and
+                          their components, with the formats that would do, and bytes of uniform
+                          buffers and push constants
 
 facts about the pipeline:
   --limits FILE           the limits of a device: JSON with the names of VkPhysicalDeviceLimits, or
@@ -51,7 +54,7 @@ a file that cannot be read.
 """
 SEE: Final = "spvlink check --help"
 WORDS: Final = OptionWords(
-    ("--json", "--maintenance4", "--complete", "--potential"),
+    ("--json", "--maintenance4", "--complete", "--potential", "--diet"),
     ("--limits", "--target-env", "--format", "--baseline"),
     ("--spec",),
     SEE,
@@ -71,6 +74,7 @@ class CheckCommand:
         self.baseline: str | None = None
         self.complete = False
         self.potential = False
+        self.diet = False
         self.rules = CheckRules()
         self.options = Options()  # of which --spec and --target-env are used
 
@@ -101,6 +105,7 @@ def parse(words: list[str]) -> CheckCommand:
     command.format = _format(given)
     command.baseline = given.get("--baseline")
     command.potential = "--potential" in given
+    command.diet = "--diet" in given
     command.complete = "--complete" in given
     command.rules.maintenance4 = "--maintenance4" in given
     command.options.target_env = given.get("--target-env")

@@ -20,6 +20,7 @@ from spvlink.errors import Broken, SpvlinkError
 from spvlink.link.check.findings import Finding
 from spvlink.lint import arguments, formats, pipeline
 from spvlink.lint.api import load_all
+from spvlink.lint.diet import Diet
 from spvlink.lint.potential import Potential
 from spvlink.lint.report import Baseline, CheckReport
 from spvlink.lint.sharing import Sharing
@@ -51,19 +52,21 @@ def main(words: list[str], version: str, say: Callable[[Iterable[str]], object])
     report = CheckReport(Baseline(command.baseline) if command.baseline is not None else None)
     if command.potential:
         report.potential = Potential()
+    if command.diet:
+        report.diet = Diet()
     if command.sets:
         with _opened(command) as source:
             if isinstance(source, Folder):
                 print_lines(source.short_summary())
             # a manifest names the files of its stages
             folder = None if isinstance(source, Archives) else source.folder
-            given = _Set(source, command.sets[0], folder, command.rules, report.potential)
+            given = _Set(source, command.sets[0], folder, command.rules, report)
             for one in given.all():
                 report.add(*one)
             given.link()
             _tell_damage(source.warnings)
     else:
-        report.add(None, *_files(command, report.potential))
+        report.add(None, *_files(command, report))
     _tell(command.format, report, version, say)
     return WRONG if report.errors else FINE
 
@@ -109,7 +112,7 @@ def _opened(command: CheckCommand) -> Iterator[Manifest | Archives]:
 
 
 def _files(
-    command: CheckCommand, potential: Potential | None
+    command: CheckCommand, report: CheckReport
 ) -> tuple[list[Finding], dict[str, str], Sizes]:
     """The findings of the one pipeline that stage files make, the file of each stage, and the bytes
     that its stages hand on."""
@@ -118,9 +121,11 @@ def _files(
     labelled: list[tuple[Key, str, CheckedStage]] = [
         ((at,), source.file, stage) for at, (source, stage) in enumerate(zip(given, stages))
     ]
-    seen = _looked_at(labelled, command.complete, command.rules, potential)
-    if potential is not None:
-        potential.note(None, seen.unread)
+    seen = _looked_at(labelled, command.complete, command.rules, report.potential)
+    if report.potential is not None:
+        report.potential.note(None, seen.unread)
+    if report.diet is not None:
+        report.diet.add_files(given, command.options, command.complete)
     paths = ["" if one.path == "-" else one.path for one in command.files]
     return seen.findings, {s.name: path for path, s in zip(paths, stages)}, seen.sizes
 
@@ -171,14 +176,15 @@ class _Set:
         file: str,
         folder: str | None,  # in which labels are names of files
         rules: CheckRules,
-        potential: Potential | None,
+        report: CheckReport,
     ) -> None:
         self.source = source
         self.file = file
         self.folder = folder
         self.rules = rules
-        self.potential = potential
-        self.sharing = Sharing(source) if potential is not None else None
+        self.potential = report.potential
+        self.diet = report.diet
+        self.sharing = Sharing(source) if self.potential is not None else None
         self.known: dict[Key, Looked] = {}
         self.stages: OrderedDict[Key, CheckedStage | SpvlinkError] = OrderedDict()
 
@@ -188,6 +194,8 @@ class _Set:
             if isinstance(one, IneligiblePipeline):
                 # what is recorded in a way that is no pipeline of shaders is no error of anybody
                 unchecked = Finding(None, f"not checked: {one.reason}", warning=not one.bad)
+                if self.diet is not None:
+                    self.diet.skip()
                 yield one.id, [unchecked], {"": self.file}, (0, 0, 0)
                 continue
             key: Key = (
@@ -200,6 +208,8 @@ class _Set:
             if self.potential is not None and self.sharing is not None:
                 self.potential.note(one.id, seen.unread)
                 self.sharing.add(one)
+            if self.diet is not None:
+                self.diet.add(one, self.source)
             files = []
             if self.folder is not None:
                 files = [os.path.join(self.folder, shader.label) for shader in one.shaders]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from spvlink.link.check.findings import Finding
+    from spvlink.lint.diet import Diet
     from spvlink.lint.potential import Potential
     from spvlink.pipeline import Sizes
 
@@ -76,6 +77,7 @@ class CheckReport:
     def __init__(self, baseline: Baseline | None = None) -> None:
         self.pipelines = 0
         self.potential: Potential | None = None  # if it is asked for
+        self.diet: Diet | None = None  # the same
         self.baseline = baseline
         self.old = 0
         self.findings: list[Reported] = []
@@ -113,6 +115,8 @@ class CheckReport:
         document |= dict(zip(BYTES, self.sizes))
         if self.potential is not None:
             document["potential"] = self.potential.to_json()
+        if self.diet is not None:
+            document["diet"] = self.diet.to_json()
         return json.dumps(document, indent=1) + "\n"
 
     def _bytes(self) -> str:
@@ -140,6 +144,8 @@ class CheckReport:
         yield f"{_count(self.pipelines, 'pipeline')}: {', '.join(both)}{old}{self._bytes()}\n"
         if self.potential is not None:
             yield from self.potential.to_text()
+        if self.diet is not None:
+            yield from self.diet.to_text()
 
 
 def _of_pipelines(names: list[str], border: str) -> str:

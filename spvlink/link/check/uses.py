@@ -16,6 +16,7 @@ from spvlink.link.check import interface
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Sequence
     from typing import Final
 
     from spvlink.link.check.interface import DeclaredVariable, Place
@@ -25,13 +26,15 @@ if TYPE_CHECKING:  # typing costs start-up time
     Part = tuple[Inst, Path]
 
 _PARTS: Final = (ops.OpCompositeExtract, ops.OpCopyObject, ops.OpCopyLogical)
+_BY_ELEMENT: Final = (ops.OpPtrAccessChain, ops.OpInBoundsPtrAccessChain)
 _INTERFACE: Final = (enums.StorageClass_Input, enums.StorageClass_Output)
 
 
 class Uses:
     """``read`` and ``written``: the ways into each variable, () for all of it."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, others: Sequence[Inst] = ()) -> None:
+        """``others``: variables of other storage classes that are followed, too."""
         self.read: dict[Inst, set[Path]] = {}
         self.written: dict[Inst, set[Path]] = {}
         self._pointers: dict[Inst, Part] = {}
@@ -43,6 +46,9 @@ class Uses:
                 self.read[variable], self.written[variable] = set(), set()
                 if variable.args:  # an initializer
                     self.written[variable].add(())
+        for variable in others:
+            self._pointers[variable] = variable, ()
+            self.read[variable], self.written[variable] = set(), set()
         for function in (module.entry.function, *Calls.of(module).functions):
             for block in function.blocks:
                 for inst in block.insts:
@@ -54,7 +60,7 @@ class Uses:
             return
         first = args[0]
         if first in self._pointers:
-            if IS_CHAIN[op]:
+            if IS_CHAIN[op] and op not in _BY_ELEMENT:
                 variable, path = self._pointers[first]
                 self._pointers[inst] = variable, path + tuple(map(_index, args[1:]))
                 args = args[1:]
