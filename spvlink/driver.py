@@ -310,26 +310,21 @@ def measure_later(linked: Linked, sources: Sequence[Source]) -> None:
     stages = {stage.stage: (source, stage) for source, stage in zip(sources, linked.stages)}
     for border in linked.interfaces:
         if border.producer in stages:  # it is not one that only an interface stands for
-            border.measure = _Measure(*stages[border.producer])
+            border.measure = _measure(*stages[border.producer])
 
 
-class _Measure:
-    """Counts the bytes that a stage hands on, before and after."""
+def _measure(source: Source, stage: StageResult) -> Callable[[], tuple[Sizes, Sizes]]:
+    return lambda: _sizes(source, stage)
 
-    __slots__ = ("source", "stage")
 
-    def __init__(self, source: Source, stage: StageResult) -> None:
-        self.source = source
-        self.stage = stage
+def _sizes(source: Source, stage: StageResult) -> tuple[Sizes, Sizes]:
+    """Bytes that a stage hands on, before and after."""
+    from spvlink.varying_bytes import sizes_of_module  # seldom
 
-    def __call__(self) -> tuple[Sizes, Sizes]:
-        from spvlink.varying_bytes import sizes_of_module  # seldom
-
-        source, stage = self.source, self.stage
-        before = sizes_of_module(source.data, source.entry, stage.stage)
-        if not stage.changed:
-            return before, before
-        return before, sizes_of_module(stage.data, source.entry, stage.stage)
+    before = sizes_of_module(source.data, source.entry, stage.stage)
+    if not stage.changed:
+        return before, before
+    return before, sizes_of_module(stage.data, source.entry, stage.stage)
 
 
 def read_stages(sources: list[Source]) -> list[Stage]:

@@ -35,9 +35,9 @@ reports:
   --potential             also report how much linking could remove from each module at most, and
                           how much sharing modules costs: link those that share both ways and list
                           the pipelines that would gain most from versions of their own
-  --diet                  also list what no pipeline reads after linking: vertex attributes and
-                          their components, with the formats that would do, and bytes of uniform
-                          buffers and push constants
+  --diet                  also list unread data: vertex attributes and their components, with
+                          smaller formats; bytes of uniform buffers and push constants. No
+                          pipeline reads these after linking
 
 facts about the pipeline:
   --limits FILE           the limits of a device: JSON with the names of VkPhysicalDeviceLimits, or
