@@ -39,6 +39,7 @@ from spvlink.link.shape.array_side import (
     word_count,
 )
 from spvlink.passes.cleaning import attributes, unroll_loop
+from spvlink.pipeline import PACK_VECTORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -69,7 +70,8 @@ def unroll_loops(link: Link, packs: bool, moves: bool, exact: bool, limit: int) 
         if here is None or there is None or not (here or there):
             continue
         constants = moves and (link.carries_bits(twin) or not exact)
-        if _gains(producer, consumer, here, packs, constants):
+        room = _room(producer, link.pack == PACK_VECTORS) if packs else 0
+        if _gains(producer, consumer, here, room, constants):
             _unroll(producer, here)
             _unroll(consumer, there)
             return True
@@ -126,16 +128,23 @@ def _unroll(side: ArraySide, loops: Loops) -> None:
 
 
 def _gains(
-    producer: ArraySide, consumer: ArraySide, loops: Loops, packs: bool, constants: bool
+    producer: ArraySide, consumer: ArraySide, loops: Loops, room: int, constants: bool
 ) -> bool:
-    """Whether fewer components cross, or in fewer Locations."""
+    """Whether fewer components cross, or in fewer Locations. ``room``: words that one may hold, 0
+    if elements share none."""
     every = components(producer.type)
     live = Reach(consumer).read() & Reach(producer).stored()
     left = len(live) - _known(producer, loops, live, constants)
     if left < len(every):
         return True
     words = left * (word_count(producer.type) // len(every))
-    return packs and -(-words // _WORDS) < _locations(producer.type)
+    return room > 0 and -(-words // room) < _locations(producer.type)
+
+
+def _room(side: ArraySide, whole: bool) -> int:
+    """Words of elements that a Location holds. ``whole``: no vector is split."""
+    size = word_count(side.type) // len(vectors(side.type))
+    return _WORDS // size * size if whole and size < _WORDS else _WORDS
 
 
 def _locations(type: Inst) -> int:

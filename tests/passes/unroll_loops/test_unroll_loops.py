@@ -7,6 +7,7 @@ import pytest
 
 import spvlink
 from spvlink.grammar import ops
+from spvlink.pipeline import PACK_VECTORS
 from tests.support.chain_text import frag, geom, mesh, tesc, tese, vert
 from tests.support.linking import all_insts, module_of
 from tests.support.samples import compile_glsl
@@ -68,6 +69,23 @@ def test_elements_share_locations(name: str, exact: bool) -> None:
     assert before == 6 and after <= 5, [(r.name, r.action, r.why) for r in linked.remarks]
     stay = {"a loop that stays inside": 6, "in a loop that stays": 1}  # once in each round
     assert loops_of(linked) == [0, stay.get(name, 0)], name
+
+
+@pytest.mark.parametrize(("size", "locations"), [(1, 2), (2, 3), (3, 6), (4, 6)])
+def test_where_no_vector_is_split_an_array_is_taken_apart_for_a_location(
+    size: int, locations: int
+) -> None:
+    kind = f"vec{size}" if size > 1 else "float"
+    lanes = "xyzw"[:size]
+    declared = f"layout(location = 0) {{}} {kind} c[6];"
+    store = f"for (int i = 0; i < 6; ++i) c[i] = a.{lanes} * float(i + 1) + sin(b.{lanes});"
+    total = " + ".join(f"s.{lane}" for lane in lanes) if size > 1 else "s"
+    read = f"{kind} s = {kind}(0.0); for (int i = 0; i < 6; ++i) s += sin(c[i]);"
+    read += f" color = vec4({total});"
+    stages = [vert(declared.format("out"), store), frag(declared.format("in"), read)]
+    linked = prove(stages, pack=PACK_VECTORS)
+    assert linked.interfaces[0].locations == (6, locations)
+    assert whole(linked) is (locations == 6)
 
 
 LEFT = {
