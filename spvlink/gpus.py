@@ -2,8 +2,8 @@
 
 Each row is the best of what was tried on a driver's compiler (docs/measurements/isa.md): how far
 vectors may be torn (``Options.pack``), and passes that cost there more than they save. "any", the
-default, ends with the fewest Locations. The Vulkan layer takes the row of the device's driver
-(``drivers`` in vulkan_registry/known.toml).
+default, splits no vector: that saves next to no instruction anywhere, and costs on some. The Vulkan
+layer takes the row of the device's driver (``drivers`` in vulkan_registry/known.toml).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Gpu:
 
 ANY: Final = "any"
 GPUS: Final[dict[str, Gpu]] = {
-    ANY: Gpu(PACK_COORDINATES),
+    ANY: Gpu(PACK_VECTORS),
     # A Location less is an export less there, for the same instructions.
     "radv": Gpu(PACK_COORDINATES),
     # Torn, 0.985 of the cycles, not torn 0.988, but 4 pipelines worse by over 2 %, not 14 (PanVK,
@@ -41,8 +41,8 @@ GPUS: Final[dict[str, Gpu]] = {
     "intel": Gpu(PACK_VECTORS),
     "nvidia": Gpu(PACK_VECTORS),
     # Nothing was measured for these.
-    "apple": Gpu(PACK_COORDINATES),
-    "powervr": Gpu(PACK_COORDINATES),
+    "apple": Gpu(PACK_VECTORS),
+    "powervr": Gpu(PACK_VECTORS),
 }
 
 

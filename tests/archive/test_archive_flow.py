@@ -20,7 +20,7 @@ import pytest
 
 from spvlink.archive.archive import Archive
 from spvlink.layer import places, wire
-from spvlink.layer.recorded import request_of
+from spvlink.layer.recorded import LayerSettings, request_of
 from spvlink.layer.store import LayerCache
 from tests.archive import record
 from tests.archive.writing import RECORDED
@@ -115,7 +115,7 @@ def compared(place: Place, recorded: Path, linked: Path) -> int:
         for one in old.pipelines():
             if one.part or one.libraries or one.reason is not None:
                 continue
-            data = wire.write_request(request_of(old, one, identity, False))
+            data = wire.write_request(request_of(old, one, identity, LayerSettings()))
             key, _ = wire.read_key(data)
             answer = cache.get(key)
             assert answer is not None and wire.status_of(answer) == wire.LINKED

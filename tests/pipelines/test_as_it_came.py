@@ -9,6 +9,7 @@ import spvlink
 from spvlink.draw import compare, draw, draw_covering
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Module
+from spvlink.pipeline import PACK_COORDINATES
 from tests.support.debug_reading import shape, stripped
 from tests.support.linking import (
     FRAGMENT,
@@ -43,6 +44,7 @@ CONSUMER = INPUTS + WORK + (
 
 
 def link(vert: bytes, frag: bytes, **settings: object) -> Result:
+    settings.setdefault("pack", PACK_COORDINATES)  # so that something moves
     return Result(vert, frag, spvlink.Options(**settings))  # type: ignore[arg-type]
 
 
@@ -70,10 +72,10 @@ def test_what_is_thrown_away_is_not_made() -> None:
     """Where nothing but packing changes an interface, no code is raised and tidied; the modules are
     those that come out where somebody looks at each pass, and all of them run."""
     stages = [vertex(PRODUCER), fragment(CONSUMER)]
-    linked = spvlink.link(stages)
+    linked = spvlink.link(stages, pack=PACK_COORDINATES)
     assert linked.passed_through is None and linked.validated == "validated"
     assert linked.seconds.keys().isdisjoint(("raise", "tidy", "trim"))
-    watched = spvlink.link(stages, check_each=True)
+    watched = spvlink.link(stages, check_each=True, pack=PACK_COORDINATES)
     assert watched.seconds.keys() >= {"raise", "tidy", "trim"}
     assert [stage.data for stage in linked.stages] == [stage.data for stage in watched.stages]
 
@@ -168,7 +170,7 @@ def test_what_only_moves_keeps_its_code(exact: bool) -> None:
     assert not count(done.vert, ops.OpBitcast) and not count(done.frag, ops.OpBitcast)
     assert done.table() == done.table(inputs=True)
     draw_alike([vertex(PRODUCER), fragment(CONSUMER)], done)
-    again = spvlink.link(done.data)
+    again = spvlink.link(done.data, pack=PACK_COORDINATES)
     assert again.passed_through == "nothing to gain"
 
 
@@ -290,6 +292,7 @@ def test_debug_information_decides_nothing(name: str, flag: str) -> None:
     settings = {"disable": {"backward", "forward", "dedup", "narrow"}}
     done = link(codes[0], codes[1], **settings)
     assert done.linked.validated == "validated" and tuple(shells(done)) == kept
+    settings["pack"] = PACK_COORDINATES
     bare = spvlink.link([stripped(code) for code in codes], **settings)  # type: ignore[arg-type]
     assert [shape(stage.data) for stage in bare.stages] == [shape(code) for code in done.data]
 

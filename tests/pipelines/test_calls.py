@@ -69,7 +69,7 @@ def link(
     def observe(count: int, name: str, stage: str, module: Module) -> None:
         ran.add(name.partition(".")[0])
 
-    options = spvlink.Options(clean=True)
+    options = spvlink.Options(clean=True, gpu="radv")  # packs whatever saves a Location
     options.check_each = True
     options.exact = exact
     options.observer = observe

@@ -26,7 +26,7 @@ NAMES = (
     "terrain_tess", "mesh_ribbons", "two_views", "shadow_cascades", "uber",
 )  # fmt: skip
 # These want another member in a block of the other stage, which typed blocks take.
-LESS = {"prop_tint": 2}
+LESS = {"prop_tint": 3}
 
 
 def locations(linked: spvlink.Linked) -> int:

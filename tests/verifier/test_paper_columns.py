@@ -521,7 +521,7 @@ def test_floats_that_cross_as_bits(
 ONE_VALUE = ("9u", "e_word")
 WORDS = {
     "a part that is the same": (("uint(v_uv[at].x > 0.5) << 4u | 9u", "e_word & 15u"), True),
-    "a part that differs": (("uint(v_uv[at].x > 0.5) << 3u | 9u", "e_word & 31u"), False),
+    "a part that differs": (("uint(v_uv[at].x > 0.5) << 2u | 9u", "e_word & 31u"), False),
     "more than the part": (("uint(v_uv[at].x > 0.5) << 4u | 9u", "e_word & 31u"), False),
     "another part": (("uint(v_uv[at].x > 0.5) << 4u | 8u", "e_word & 15u"), False),
 }

@@ -6,7 +6,7 @@ import pytest
 
 import spvlink
 from spvlink.options import Options
-from spvlink.pipeline import Source
+from spvlink.pipeline import PACK_COORDINATES, Source
 from spvlink.verifier.paper.prove import prove
 from spvlink.verifier.verdict import EQUAL
 from tests.support import miscompiles, proved_random
@@ -44,6 +44,7 @@ PROVED = [
 def test_what_had_no_proof_has_one(kind: str, seed: int) -> None:
     codes, options = proved_random.built(kind, seed)
     options.exact = options.exact or seed % 2 == 1
+    options.pack = PACK_COORDINATES  # as these were linked then
     linked = spvlink.link(list(codes), options)
     before = [Source(code) for code in codes]
     after = [Source(stage.data) for stage in linked.stages]

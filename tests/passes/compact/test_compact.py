@@ -17,9 +17,9 @@ from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.pack import compact
 from spvlink.passes.raising.raise_io import scalar_type
-from spvlink.pipeline import Source
+from spvlink.pipeline import PACK_COORDINATES, Source
 from tests.support.case_loading import load
-from tests.support.linking import INPUT, OUTPUT, Result, count, fragment, link, vertex
+from tests.support.linking import INPUT, OUTPUT, Result, base_options, count, fragment, link, vertex
 
 FLAT, NOPERSPECTIVE, CENTROID = (
     enums.Decoration_Flat, enums.Decoration_NoPerspective, enums.Decoration_Centroid,
@@ -503,6 +503,8 @@ def test_an_array_of_constant_indices_stays_whole_or_falls_apart() -> None:
 
 
 def test_a_dynamic_array_moves_whole_and_its_neighbours_are_used() -> None:
+    options = base_options()
+    options.pack = PACK_COORDINATES
     done = link(
         """layout(location = 2, component = 1) out float w[3]; layout(location = 6) out vec2 uv;
         layout(location = 8) out vec4 c; layout(location = 9) out float s;
@@ -514,6 +516,7 @@ def test_a_dynamic_array_moves_whole_and_its_neighbours_are_used() -> None:
         layout(location = 10) in vec3 t;
         layout(binding = 0) uniform U { int n; };
         void main() { o = c * w[n] + vec4(uv, s, 0.0) + vec4(t, 0.0); }""",
+        options,
     )
     assert done.table() == done.table(inputs=True)
     assert done.table()["w"] == ("0-2.y", "f32x3")

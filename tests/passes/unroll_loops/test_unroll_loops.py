@@ -7,7 +7,7 @@ import pytest
 
 import spvlink
 from spvlink.grammar import ops
-from spvlink.pipeline import PACK_VECTORS
+from spvlink.pipeline import PACK_COORDINATES, PACK_VECTORS
 from tests.support.chain_text import frag, geom, mesh, tesc, tese, vert
 from tests.support.linking import all_insts, module_of
 from tests.support.samples import compile_glsl
@@ -63,7 +63,7 @@ UNROLLED = {
 @pytest.mark.parametrize("name", UNROLLED)
 def test_elements_share_locations(name: str, exact: bool) -> None:
     """Six vec3 take five Locations."""
-    linked = prove(pair(UNROLLED[name]), exact=exact)
+    linked = prove(pair(UNROLLED[name]), exact=exact, pack=PACK_COORDINATES)
     assert not whole(linked)
     before, after = linked.interfaces[0].locations
     assert before == 6 and after <= 5, [(r.name, r.action, r.why) for r in linked.remarks]
@@ -242,7 +242,7 @@ def test_debug_information_decides_nothing() -> None:
         [compile_glsl(text, stage, "vulkan1.2", debug) for stage, text in pair(UNROLLED["up"])]
         for debug in (False, "-gVS")
     ]
-    bare, told = [spvlink.link(c, clean=True, disable=MOTION) for c in codes]
+    bare, told = [spvlink.link(c, clean=True, disable=MOTION, pack=PACK_COORDINATES) for c in codes]
     assert told.defect is None and told.validated == "validated"
     for one, other in zip(bare.stages, told.stages):
         assert one.body[1] == other.body[1]
