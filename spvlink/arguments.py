@@ -24,6 +24,7 @@ Optimize the SPIR-V modules of Vulkan pipelines, all stages of a pipeline togeth
 commands:
   link         optimize the modules of one pipeline
   batch        link all pipelines of a game at once
+  merge        join the results of the shards of a batch
   check        find mismatches between the stages of a pipeline
   verify       prove that linked modules do what the original ones do
   layer        link the pipelines of a Vulkan program while it runs

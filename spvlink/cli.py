@@ -14,7 +14,7 @@ import time
 from spvlink import output, pipeline, report, sources, validate
 from spvlink.arguments import HELP, HELP_ALL, OVERVIEW, Command, parse, passes
 from spvlink.driver import link
-from spvlink.errors import Broken, Refused, SpvlinkError, Usage, meant
+from spvlink.errors import Broken, Refused, SpvlinkError, Usage, Worse, meant
 from spvlink.options import Options
 from spvlink.pipeline import Flaw, Linked, Source, StageResult
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 COMMANDS = (
     "link",
     "batch",
+    "merge",
     "check",
     "verify",
     "layer",
@@ -34,7 +35,7 @@ COMMANDS = (
     "completions",
     "serve",
 )
-DONE, INVALID, USAGE, DEFECT, INTERRUPTED = 0, 1, 2, 3, 130
+DONE, INVALID, USAGE, DEFECT, WORSE, INTERRUPTED = 0, 1, 2, 3, 4, 130
 ALL = "--help-all"
 SEE = "spvlink --help"
 
@@ -86,8 +87,8 @@ def _main(words: Sequence[str]) -> int:
 
             return _print(layer(words))
         raise Usage(f"{command} needs Linux")
-    if command == "batch":
-        return _batch(list(rest))
+    if command in ("batch", "merge"):
+        return _batch(list(rest), command == "merge")
     if command == "check":
         return _check(list(rest))
     if command == "verify":
@@ -322,19 +323,22 @@ def _page(linked: Linked, version: str, command: Command) -> str:
     return "".join(page.of_link(version, linked, entries))
 
 
-def _batch(words: list[str]) -> int:
+def _batch(words: list[str], merging: bool) -> int:
     from spvlink import __version__
     from spvlink.batches import arguments as of_batch
     from spvlink.batches.command import main as batch
 
+    helped = "--help" in words or "-h" in words
+    if merging and (helped or ALL in words):
+        return _print(of_batch.HELP_MERGE)
     if ALL in words:
         return _print(of_batch.HELP_ALL)
-    if "--help" in words or "-h" in words:
+    if helped:
         return _print(of_batch.HELP)
-    error = batch(words, __version__, _print_all)
+    error = batch(words, __version__, _print_all, merging)
     if error is not None:
         _complain(error)
-        return DEFECT
+        return WORSE if isinstance(error, Worse) else DEFECT
     return DONE
 
 

@@ -20,6 +20,7 @@ SHELLS: Final = ("bash", "zsh", "fish")
 WORDS: Final = {
     "link": arguments.WORDS,
     "batch": of_batch.WORDS,
+    "merge": of_batch.MERGE_WORDS,
     "check": of_check.WORDS,
     "verify": arguments.OptionWords(
         of_verify.FLAGS, ("--linked", *of_verify.VALUES), of_verify.LISTS, of_verify.SEE

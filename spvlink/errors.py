@@ -4,7 +4,8 @@
 beyond us; the pipeline is passed through unchanged and the report says why. ``Broken``: a defect of
 spvlink itself (exit status 3, with the inputs passed through). ``Usage``: the command was called
 wrongly (exit status 2). ``BadArchive``: a file or an entry of an archive is not what it should be
-(exit status 1 for a file; an entry costs its pipelines only).
+(exit status 1 for a file; an entry costs its pipelines only). ``Worse``: everything is done, and
+something is worse than in the report of ``--compare`` (exit status 4).
 
 Raise at the deepest place, with the fact; every layer on the way may add one line with ``while_``.
 """
@@ -63,6 +64,10 @@ class Broken(SpvlinkError):
 
 class Usage(SpvlinkError):
     """The caller asked for something that makes no sense."""
+
+
+class Worse(SpvlinkError):
+    """Something got worse than it was in an earlier build."""
 
 
 class BadArchive(SpvlinkError):

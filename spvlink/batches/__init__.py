@@ -15,6 +15,9 @@
     store       keep finished jobs on the disk
     journal     append records to a file that survives a kill
     engine      run each job once, if the store lacks it
+    shards      deal jobs out to machines, write the folder of one (``--shard``)
+    merge       check the folders of all shards, read their results
+    compare     compare with the report of an earlier build (``--compare``)
     plan        record all pipelines and their results in few bytes
     summary     write the report
     progress    show the progress bar

@@ -10,6 +10,8 @@ from spvlink import arguments
 from spvlink.arguments import FLAGS, LISTS, VALUES, OptionWords, whole
 from spvlink.batches import progress
 from spvlink.batches.folder import FolderSettings
+from spvlink.batches.shards import HEADER, is_shard
+from spvlink.batches.shards import MOST as MOST_SHARDS
 from spvlink.errors import Usage
 from spvlink.options import Options
 from spvlink.system import cores
@@ -68,6 +70,9 @@ work:
   --dask ADDRESS          run the jobs on a Dask cluster; local: start one on this machine
   --timeout S             seconds that one job may take (default: 60)
   --memory MB             memory that one job may take (default: 2048; 0: no limit)
+  --shard K/N             do the K-th of N parts of the jobs, K from 1 to N; OUT is a folder, which
+                          spvlink merge reads
+  --shard-key FILE        seal the shard with the secret in FILE; spvlink merge needs the same one
 
 choices:
   --variants all|1|K      linked versions of one module: as many as its pipelines want (default),
@@ -85,6 +90,8 @@ reports:
   --html FILE             write the same as a page for a browser, with a picture of every interface
   --progress always|never
                           show or hide the progress (default: shown on a terminal)
+  --compare OLD-REPORT    print the pipelines that got better or worse since an earlier --report;
+                          exit status 4 if anything got worse
   --strict                if a pipeline passes through unchanged, or its stages do not match, end
                           with an error and write nothing
 
@@ -94,7 +101,31 @@ These options hold for every pipeline, as in spvlink link (see: spvlink link --h
 
 exit status: 0 done (pipelines that passed through are in the report); 1 the input is not valid,
 or with --strict: a pipeline passed through; 2 usage, or a file that cannot be read or written;
-3 a defect of spvlink: that pipeline is passed through.
+3 a defect of spvlink: that pipeline is passed through; 4 OUT is made, and something is worse than
+in OLD-REPORT.
+"""
+HELP_MERGE: Final = """\
+usage: spvlink merge IN... SHARD... -o OUT [options]
+
+Join the results of all shards of a batch. OUT, the report and the page are those of one run of
+spvlink batch. Nothing is linked.
+
+  spvlink batch game.foz -o shard1 --shard 1/2
+  spvlink batch game.foz -o shard2 --shard 2/2
+  spvlink merge game.foz shard1 shard2 -o linked.foz --report report.json
+
+IN           the same input as that of spvlink batch
+SHARD        the folders of all shards, in any order
+-o OUT       an archive, or a folder; it appears complete or not at all
+
+The options are those of spvlink batch (see: spvlink batch --help-all). Give the same ones as for
+the shards, and also --report, --html, --compare, --strict and --prune: these have no effect on a
+shard. --jobs and --dask have no effect here.
+
+exit status: 0 done; 1 the input is not valid, or with --strict: a pipeline passed through; 2 usage,
+or a file that cannot be read or written, or a shard that is missing, damaged or of another batch; 3
+a defect of spvlink: that pipeline is passed through; 4 OUT is made, and something is worse than in
+OLD-REPORT.
 """
 SEE: Final = "spvlink batch --help"
 WORDS: Final = OptionWords(
@@ -109,9 +140,19 @@ WORDS: Final = OptionWords(
         "--variants",
         "--progress",
         "--verify",
+        "--shard",
+        "--shard-key",
+        "--compare",
     ),
     LISTS,
     SEE,
+)
+SEE_MERGE: Final = "spvlink merge --help"
+MERGE_WORDS: Final = OptionWords(
+    tuple(name for name in WORDS.flags if name != "--plan"),
+    tuple(name for name in WORDS.values if name != "--shard"),
+    LISTS,
+    SEE_MERGE,
 )
 ARCHIVE: Final = ".foz"
 MANIFEST: Final = ".jsonl"
@@ -144,6 +185,10 @@ class BatchCommand:
         self.progress = progress.AUTO
         self.verify = 0.0  # which part of the links is proved
         self.execute = False
+        self.shard: tuple[int, int] | None = None  # (K, N): only the K-th of N parts, from 1
+        self.shard_key: str | None = None
+        self.shards: list[str] | None = None  # the folders of all parts, to be merged
+        self.compare: str | None = None
         self.variants: int | None = None  # how many versions a module may have; None: any number
         self.options = Options()
 
@@ -152,15 +197,32 @@ class BatchCommand:
         """Whether the inputs are archives."""
         return self.folder is None and self.inputs[0].endswith(ARCHIVE)
 
+    @property
+    def writes_file(self) -> bool:
+        """Whether OUT is a file."""
+        return self.archives and self.shard is None
 
-def parse(words: list[str]) -> BatchCommand:
-    """Read the words after ``spvlink batch``. Raises Usage with one line that says what is
-    wrong."""
+
+def parse(words: list[str], merging: bool = False) -> BatchCommand:
+    """Read the words after ``spvlink batch``, or after ``spvlink merge``. Raises Usage with one
+    line that says what is wrong."""
     command = BatchCommand()
-    command.inputs, given = arguments.gather(words, WORDS, command.options)
-    if len(command.inputs) == 1 and os.path.isdir(command.inputs[0]):
-        words, command = _with_settings(words, command.inputs[0], set(given))
-        command.inputs, given = arguments.gather(words, WORDS, command.options)
+    known = MERGE_WORDS if merging else WORDS
+    inputs, given = arguments.gather(words, known, command.options)
+    shards = [path for path in inputs if is_shard(path)] if merging else []
+    inputs = [path for path in inputs if path not in shards]
+    if len(inputs) == 1 and os.path.isdir(inputs[0]):
+        words, command = _with_settings(words, inputs[0], set(given))
+        _, given = arguments.gather(words, known, command.options)
+    command.inputs = inputs
+    command.shards = shards if merging else None
+    _read(command, given)
+    _check_files(command)
+    return command
+
+
+def _read(command: BatchCommand, given: dict[str, str]) -> None:
+    """The options that stand at most once."""
     command.plan = "--plan" in given
     command.prune = "--prune" in given
     arguments.apply(command.options, given)
@@ -195,8 +257,37 @@ def parse(words: list[str]) -> BatchCommand:
     command.execute = "--execute" in given
     if command.execute:
         _check_execute(command)
-    _check_files(command)
-    return command
+    command.compare = given.get("--compare")
+    command.shard_key = given.get("--shard-key")
+    if "--shard" in given:
+        command.shard = _shard(given["--shard"])
+    _check_shard(command, given)
+
+
+def _shard(text: str) -> tuple[int, int]:
+    """``K/N``."""
+    first, slash, last = text.partition("/")
+    if not slash or not all(n.isascii() and n.isdigit() and len(n) < 16 for n in (first, last)):
+        raise Usage(f"--shard {text}: expected K/N, as 2/4")
+    number, count = int(first), int(last)
+    if not 0 < number <= count <= MOST_SHARDS:
+        raise Usage(f"--shard {text}: expected K from 1 to N, and N up to {MOST_SHARDS}")
+    return number, count
+
+
+def _check_shard(command: BatchCommand, given: dict[str, str]) -> None:
+    """Raise Usage for options that make no sense beside ``--shard``, or without it."""
+    if command.shard is None:
+        if command.shard_key is not None and command.shards is None:
+            raise Usage("--shard-key is for --shard")
+        return
+    if command.plan:
+        raise Usage("--plan and --shard do not go together")
+    for option in ("--report", "--html", "--compare"):
+        if option in given:
+            raise Usage(f"{option} and --shard do not go together: give it to spvlink merge")
+    if os.path.splitext(command.out)[1] in (ARCHIVE, MANIFEST):
+        raise Usage(f"-o {command.out}: a shard makes a folder")
 
 
 def _with_settings(
@@ -241,18 +332,26 @@ def _seconds(text: str) -> float:
 
 def _check_files(command: BatchCommand) -> None:
     if not command.inputs:
-        raise Usage(f"no archive and no manifest; see {SEE}")
+        see = SEE if command.shards is None else SEE_MERGE
+        raise Usage(f"no archive and no manifest; see {see}")
+    if command.shards == []:
+        raise Usage(f"no folder of a shard; see {SEE_MERGE}")
     if command.plan and command.folder is None:
         raise Usage("--plan is for a folder")
     if command.prune and not command.archives:
         raise Usage("--prune is for archives: a folder gets only the modules that it needs")
     if not command.out and not command.plan:
         raise Usage("-o OUT is missing: the archive or the folder to be made")
+    arguments.check_reports(command.report, command.html)
+    if command.compare is not None:
+        _check_compare(command)
     if command.folder is not None:
-        arguments.check_reports(command.report, command.html)
         if os.path.splitext(command.out)[1] in (ARCHIVE, MANIFEST):
             raise Usage(f"-o {command.out}: a folder makes a folder")
         return
+    if command.shards is not None:
+        for path in filter(os.path.isdir, command.inputs[::-1]):
+            raise Usage(f"{path}: this is not the folder of a complete shard: it has no {HEADER}")
     kinds = {os.path.splitext(path)[1] for path in command.inputs}
     for kind in kinds - {ARCHIVE, MANIFEST}:
         odd = next(path for path in command.inputs if path.endswith(kind))
@@ -261,8 +360,21 @@ def _check_files(command: BatchCommand) -> None:
         raise Usage("archives and manifests cannot be one input")
     if kinds == {MANIFEST} and len(command.inputs) > 1:
         raise Usage("only one manifest at a time")
+    if command.shard is not None:
+        return
     if command.archives and not command.out.endswith(ARCHIVE):
         raise Usage(f"-o {command.out}: archives make an archive: expected a name with {ARCHIVE}")
-    arguments.check_reports(command.report, command.html)
     if not command.archives and os.path.splitext(command.out)[1] in (ARCHIVE, MANIFEST):
         raise Usage(f"-o {command.out}: a manifest makes a folder")
+
+
+def _check_compare(command: BatchCommand) -> None:
+    assert command.compare is not None
+    if command.plan:
+        raise Usage("--plan and --compare do not go together")
+    if "-" in (command.report, command.html):
+        name = "--report" if command.report == "-" else "--html"
+        raise Usage(f"{name} - and --compare both want standard output")
+    for option, file in (("--report", command.report), ("--html", command.html)):
+        if file is not None and os.path.realpath(file) == os.path.realpath(command.compare):
+            raise Usage(f"{option} and --compare are both {file}: the old report would be lost")

@@ -11,33 +11,40 @@ from concurrent.futures import BrokenExecutor, CancelledError
 from typing import TYPE_CHECKING
 
 from spvlink import validate
-from spvlink.batches import arguments, engine
+from spvlink.batches import arguments, engine, shards
 from spvlink.batches.arguments import BatchCommand
+from spvlink.batches.compare import OldReport
 from spvlink.batches.folder import Folder
-from spvlink.batches.jobs import JobSettings
+from spvlink.batches.jobs import JobSettings, identity
 from spvlink.batches.manifest import NAME, Manifest
 from spvlink.batches.plan import LISTED, BatchPlan
 from spvlink.batches.pool import Pool
 from spvlink.batches.progress import NEVER, Progress
+from spvlink.batches.shards import HEADER, ShardHeader
 from spvlink.batches.store import SUFFIX, JobStore, writing
 from spvlink.batches.summary import BatchReport
-from spvlink.errors import Broken, SpvlinkError, Usage
-from spvlink.pipeline import LINKED, UNCHANGED
+from spvlink.errors import Broken, SpvlinkError, Usage, Worse
+from spvlink.pipeline import DEFECT, LINKED, UNCHANGED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Executor
 
     from spvlink.batches.ends import OutputPlace
+    from spvlink.batches.merge import Shard
 
 
 def main(
-    words: list[str], version: str, say: Callable[[Iterable[str]], object]
+    words: list[str],
+    version: str,
+    say: Callable[[Iterable[str]], object],
+    merging: bool = False,
 ) -> SpvlinkError | None:
     """Do it; ``say`` writes to standard output. Gives the error that the exit status is to tell of,
-    which did not keep OUT from being made; raises those that did."""
+    which did not keep OUT from being made; raises those that did. ``merging``: the results are
+    those of shards."""
     gc.enable()  # not a short life, as others of the command's are
-    command = arguments.parse(words)
+    command = arguments.parse(words, merging)
     if command.layout is not None:
         from spvlink.layout import read_layout
 
@@ -50,34 +57,86 @@ def main(
         print_lines(planned.summary())
         return None
     _check_target(command)
+    old = OldReport(command.compare) if command.compare is not None else None
+    key = shards.read_key(command.shard_key)
     try:
-        report = _run(command, version, say)
+        if command.shard is not None:
+            return _run_shard(command, key)
+        return _run(command, key, old, version, say)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("the same command goes on from here") from None
-    if report.defects:
-        what = f"{report.defects} of {len(report.plan.jobs)} pipelines"
-        return Broken(f"a defect of spvlink: {what} were passed through because of it")
-    return None
 
 
 def _run(
-    command: BatchCommand, version: str, say: Callable[[Iterable[str]], object]
-) -> BatchReport:
+    command: BatchCommand,
+    key: bytes,
+    old: OldReport | None,
+    version: str,
+    say: Callable[[Iterable[str]], object],
+) -> SpvlinkError | None:
     """Link all there is, make OUT and tell of it."""
     begin = time.monotonic()
-    with _opened(command) as place:
-        limits = f"{command.timeout:g} s {command.memory} MB"
-        other = "" if command.archives else command.out
-        store = JobStore(command.out + SUFFIX, other, limits)
-        done = False
-        try:
-            report = _linked(command, place, store, version)
-            report.seconds["together"] = time.monotonic() - begin
-            _tell(command, report, say)
-            done = True
-        finally:
-            store.close(done)
-    return report
+    merged = _shards(command, key)
+    with _opened(command) as place, _store(command) as store:
+        report = _linked(command, place, store, version, merged)
+        report.seconds["together"] = time.monotonic() - begin
+        _tell(command, report, say)
+        worse = ""
+        if old is not None:
+            found = old.compare(report.totals, report.jobs(), report.pipelines())
+            say(found.text())
+            worse = found.worse_line()
+    if report.defects:
+        return _defects(report.defects, len(report.plan.jobs))
+    return Worse(worse) if worse else None
+
+
+def _defects(count: int, all: int) -> Broken:
+    what = f"{count} of {all} pipelines"
+    return Broken(f"a defect of spvlink: {what} were passed through because of it")
+
+
+def _run_shard(command: BatchCommand, key: bytes) -> SpvlinkError | None:
+    """Do the jobs of one shard and make its folder."""
+    assert command.shard is not None
+    number, count = command.shard
+    with _opened(command) as place, _store(command) as store:
+        plan = BatchPlan(place, _settings(command), Progress(0, NEVER), command.variants)
+        jobs = list(plan.make())
+        parts = [part for job in jobs for part in job.parts]
+        owner = shards.owners(jobs, count, place.module)
+        own = [job for job, at in zip(jobs, owner) if at == number - 1]
+        keys = [part.key for job in own for part in job.parts]
+        plan.start(Progress(plan.pipelines_of(keys), command.progress))
+        _do(command, plan, store, own)
+        batch = shards.digest_of_batch(part.key for part in parts)
+        head = ShardHeader(number, count, plan.settings.identity, _limits(command), batch, "")
+        shards.deliver(command.out, store, keys, head, key)
+        if command.progress != NEVER:
+            lines = _listed("passed through", plan.bad, len(plan.bad) + plan.more_bad)
+            lines.append(f"spvlink: shard {head.name}: {len(keys)} of {len(parts)} jobs")
+            _print(lines)
+        defects = [key for key in keys if store.read(key).kind == DEFECT]
+        return _defects(plan.pipelines_of(defects), len(plan.jobs)) if defects else None
+
+
+@contextlib.contextmanager
+def _store(command: BatchCommand) -> Iterator[JobStore]:
+    """The folder beside OUT; it stays there if OUT was not made. A merge leaves none that it made,
+    since its results are those of the shards."""
+    folder = command.out + SUFFIX
+    fresh = command.shards is not None and not os.path.lexists(folder)
+    store = JobStore(folder, "" if command.writes_file else command.out, _limits(command))
+    done = fresh
+    try:
+        yield store
+        done = True
+    finally:
+        store.close(done)
+
+
+def _limits(command: BatchCommand) -> str:
+    return f"{command.timeout:g} s {command.memory} MB"
 
 
 @contextlib.contextmanager
@@ -97,24 +156,54 @@ def _opened(command: BatchCommand) -> Iterator[OutputPlace]:
         yield archives
 
 
+def _settings(command: BatchCommand) -> JobSettings:
+    return JobSettings(command.options, command.verify, command.execute)
+
+
+def _shards(command: BatchCommand, key: bytes) -> list[Shard] | None:
+    """All shards of a merge; None if this is none."""
+    if command.shards is None:
+        return None
+    from spvlink.batches import merge
+
+    which = identity(command.options.validate)
+    return merge.opened(command.shards, key, which, _limits(command))
+
+
 def _linked(
-    command: BatchCommand, place: OutputPlace, store: JobStore, version: str
+    command: BatchCommand,
+    place: OutputPlace,
+    store: JobStore,
+    version: str,
+    merged: list[Shard] | None,
 ) -> BatchReport:
-    """Link all there is and make OUT."""
+    """Link all there is, or take the results of shards, and make OUT."""
     progress = Progress(len(place), command.progress)
-    settings = JobSettings(command.options, command.verify, command.execute)
-    plan = BatchPlan(place, settings, progress, command.variants)
-    with contextlib.closing(plan.progress), _executor(command) as (executor, workers):
-        try:
-            jobs = engine.run(plan.make(), place.module, executor, store, 2 * workers)
-            for job, record in jobs:
+    plan = BatchPlan(place, _settings(command), progress, command.variants)
+    if merged is None:
+        _do(command, plan, store, plan.make())
+    else:
+        from spvlink.batches import merge
+
+        with contextlib.closing(progress):
+            for job, record in merge.results(merged, list(plan.make()), place.module, store):
                 plan.take(job, record)
-        except (BrokenExecutor, CancelledError) as error:
-            raise Usage(f"the workers were lost: {str(error) or type(error).__name__}") from None
     if command.options.strict:
         _refuse(plan)
     stays = place.write(command.out, store, plan.new, plan.variants is not None)
     return BatchReport(plan, stays, store, version)
+
+
+def _do(
+    command: BatchCommand, plan: BatchPlan, store: JobStore, jobs: Iterable[shards.Work]
+) -> None:
+    """Do jobs of the plan."""
+    with contextlib.closing(plan.progress), _executor(command) as (executor, workers):
+        try:
+            for job, record in engine.run(jobs, plan.source.module, executor, store, 2 * workers):
+                plan.take(job, record)
+        except (BrokenExecutor, CancelledError) as error:
+            raise Usage(f"the workers were lost: {str(error) or type(error).__name__}") from None
 
 
 @contextlib.contextmanager
@@ -168,14 +257,17 @@ def _tell(
     lines += _listed("warning", plan.flawed, len(plan.flawed) + plan.more_flawed)
     lines += _listed("passed through", plan.bad, len(plan.bad) + plan.more_bad)
     lines.append(f"spvlink: {report.line()}")
-    with contextlib.suppress(OSError):
-        print("\n".join(lines), file=sys.stderr, flush=True)
+    _print(lines)
 
 
 def print_lines(lines: Iterable[str]) -> None:
     """Lines for people on standard error."""
+    _print([f"spvlink: {line}" for line in lines])
+
+
+def _print(lines: list[str]) -> None:
     with contextlib.suppress(OSError):
-        print("\n".join(f"spvlink: {line}" for line in lines), file=sys.stderr, flush=True)
+        print("\n".join(lines), file=sys.stderr, flush=True)
 
 
 def _reports(command: BatchCommand, report: BatchReport) -> Iterator[tuple[str, Iterable[str]]]:
@@ -207,18 +299,26 @@ def _check_target(command: BatchCommand) -> None:
     for option, file in (("--report", command.report), ("--html", command.html)):
         if file is not None and file != "-":
             _check_report(command, option, file)
-    if command.folder is not None:
-        inside = os.path.realpath(command.inputs[0]) + os.sep
-        if (os.path.realpath(out) + os.sep).startswith(inside):
-            raise Usage(f"-o {out}: it is inside the folder that is read")
-    if command.archives:
+    if command.folder is not None and _inside(out, command.inputs[0]):
+        raise Usage(f"-o {out}: it is inside the folder that is read")
+    for shard in command.shards or ():
+        for path in (out, out + SUFFIX, command.report or "", command.html or ""):
+            if path and (_inside(path, shard) or _inside(shard, path)):
+                raise Usage(f"{path}: this is in the folder of a shard, or the other way round")
+    if command.writes_file:
         if os.path.isdir(out):
             raise Usage(f"{out}: there is a folder of this name")
     elif os.path.lexists(out):
         if not os.path.isdir(out) or os.path.islink(out):
             raise Usage(f"{out}: there is a file of this name")
-        if os.listdir(out) and not os.path.exists(os.path.join(out, NAME)):
+        mark = NAME if command.shard is None else HEADER
+        if os.listdir(out) and not os.path.exists(os.path.join(out, mark)):
             raise Usage(f"{out}: there is something else in this folder")
+
+
+def _inside(path: str, folder: str) -> bool:
+    """Whether a path is a folder, or in it."""
+    return (os.path.realpath(path) + os.sep).startswith(os.path.realpath(folder) + os.sep)
 
 
 def _check_report(command: BatchCommand, option: str, path: str) -> None:

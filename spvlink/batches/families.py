@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class PipelineFamily:
     """``parts``: the jobs. ``modules``: digests of the distinct modules. ``places``: for each
     part, its modules as indices into these. ``most``: versions that a module may have. ``kept``:
-    those of ``modules`` that something that is no job has, as it is."""
+    those of ``modules`` that something that is no job has, as it is. ``place`` as in ``Job``."""
 
     def __init__(self, parts: list[Job], most: int, kept: Container[str] = ()) -> None:
         self.parts = parts
@@ -31,6 +31,8 @@ class PipelineFamily:
         for name in sorted(self.kept):
             digest.update(name.encode())
         self.salt = digest.digest()
+        places = sorted(job.place for job in parts)
+        self.place = blake2b(b"".join(places), digest_size=32).digest()
 
     def key_of(self, job: Job) -> bytes:
         """The key of a part's result."""

@@ -66,10 +66,12 @@ class JobStage:
 class Job:
     """All of a link but the bytes of its modules, ready to travel to another process. ``modules``:
     digests, one a stage. ``verify``: the result is proved, and with ``execute`` run by the
-    interpreter if there is no proof."""
+    interpreter if there is no proof. ``place``: a digest like the key, but the same for every
+    linker: shards are dealt out by it."""
 
     __slots__ = (
-        "execute", "identity", "key", "modules", "options", "stages", "target_env", "verify",
+        "execute", "identity", "key", "modules", "options", "place", "stages", "target_env",
+        "verify",
     )  # fmt: skip
 
     def __init__(self, pipeline: BatchPipeline, options: Options) -> None:
@@ -88,7 +90,7 @@ class Job:
         if pipeline.layout is not None:
             self.options.layout = pipeline.layout.data
         self.verify = self.execute = False
-        self.key = b""
+        self.key = self.place = b""
 
     @property
     def parts(self) -> list[Job]:
@@ -112,8 +114,6 @@ class JobSettings:
         job = Job(pipeline, self.options)
         names = sorted(set(Options.__slots__) - _NOT_IN_KEY)
         facts = [
-            FORMAT,
-            self.identity,
             pipeline.target_env,
             pipeline.layout.digest if pipeline.layout is not None else self.layout,
             [[name, _plain(getattr(job.options, name))] for name in names],
@@ -124,7 +124,10 @@ class JobSettings:
                 for digest, stage in zip(job.modules, job.stages)
             ],
         ]
-        job.key = blake2b(json.dumps(facts).encode(), digest_size=32).digest()
+        content = json.dumps(facts).encode()
+        job.place = blake2b(content, digest_size=32).digest()
+        linker = json.dumps([FORMAT, self.identity]).encode()
+        job.key = blake2b(linker + content, digest_size=32).digest()
         job.verify = int.from_bytes(job.key[:8], "big") < self.verify * 2**64
         if job.verify:
             job.execute = self.execute

@@ -11,7 +11,7 @@ from spvlink.pipeline import DEFECT, FAILED, INVALID
 from spvlink.report import BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from spvlink.batches.ends import OutputPlace
     from spvlink.batches.jobs import Job, JobSettings
@@ -146,6 +146,18 @@ class BatchPlan:
             self.flawed.append(line)
         else:
             self.more_flawed += 1
+
+    def pipelines_of(self, keys: Iterable[bytes]) -> int:
+        """How many pipelines jobs have."""
+        numbers = {self.numbers[key] for key in keys}
+        return sum(number in numbers for number in self.jobs)
+
+    def start(self, progress: Progress) -> None:
+        """Count from here on: all jobs are made, and some of them will be done here. What is wrong
+        beyond them is told where all results are."""
+        self.progress = progress
+        self.bad.clear()
+        self.bad_count = self.more_bad = 0
 
     def line(self, index: int) -> str:
         """The name of a pipeline and why it is not linked."""

@@ -84,7 +84,7 @@ class JobStore:
         except BlockingIOError:
             raise Usage(f"{folder}: another spvlink batch is at work there") from None
         except OSError as error:
-            raise _unwritable(folder, error) from None
+            raise unwritable(folder, error) from None
         # What is there from before: to ask the disk for each module takes longer than all the rest.
         self.before = {*_names(self.out, "modules"), *_names(other, "modules")}
 
@@ -146,7 +146,7 @@ class JobStore:
         try:
             self.jobs.put(self._failure(key) if failed else key, text)
         except OSError as error:
-            raise _unwritable(self.folder, error) from None
+            raise unwritable(self.folder, error) from None
         return record
 
     def _failure(self, key: bytes) -> bytes:
@@ -183,7 +183,7 @@ class JobStore:
                 os.rename(target, old)
             os.rename(self.out, target)
         except OSError as error:
-            raise _unwritable(target, error) from None
+            raise unwritable(target, error) from None
 
     def close(self, done: bool) -> None:
         """Let go of the folder; remove it if all is done."""
@@ -217,7 +217,7 @@ def writing(path: str) -> Iterator[IO[str]]:
         try:
             file = stack.enter_context(open(temp, "w", encoding="utf-8"))
         except OSError as error:
-            raise _unwritable(path, error) from None
+            raise unwritable(path, error) from None
         yield file
 
 
@@ -233,9 +233,10 @@ def _replacing(path: str) -> Iterator[str]:
         with contextlib.suppress(OSError):
             os.unlink(temp)
         if isinstance(error, OSError):
-            raise _unwritable(path, error) from None
+            raise unwritable(path, error) from None
         raise
 
 
-def _unwritable(path: str, error: OSError) -> Usage:
+def unwritable(path: str, error: OSError) -> Usage:
+    """The error for a file that the system does not let us write."""
     return Usage(f"{path}: cannot write it: {error.strerror}")

@@ -111,6 +111,7 @@ HELPS = {
     "batch": of_batch.HELP_ALL,
     "link, short": arguments.HELP,
     "batch, short": of_batch.HELP,
+    "merge": of_batch.HELP_MERGE,
     "check": of_check.HELP,
     "commands": arguments.OVERVIEW,
     "layer": of_layer.HELP,

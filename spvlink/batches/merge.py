@@ -1,0 +1,247 @@
+"""The results of all shards as those of one run: ``spvlink merge``.
+
+A folder comes from another machine. Checked are its seal, the digests of its files, whether it is a
+part of this batch, and the shape of each result. Nothing is written to it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from hashlib import blake2b
+from hmac import compare_digest
+from typing import TYPE_CHECKING, Any, Final
+
+from spvlink.batches.pipelines import digest_of
+from spvlink.batches.shards import (
+    FORMAT,
+    HEADER,
+    MOST,
+    RESULTS,
+    ShardHeader,
+    digest_of_batch,
+    owners,
+)
+from spvlink.batches.store import MODULE, Record
+from spvlink.batches.summary import VERDICTS
+from spvlink.batches.work import JobOutcome
+from spvlink.errors import Usage
+from spvlink.pipeline import ACTIONS, DEFECT, FAILED, INVALID, LINKED, PASSED, UNCHANGED
+from spvlink.sources import LIMIT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterator
+
+    from spvlink.batches.jobs import Job
+    from spvlink.batches.shards import Work
+    from spvlink.batches.store import JobStore
+
+_HEADER_LIMIT: Final = 1 << 16  # bytes
+_KINDS: Final = (LINKED, UNCHANGED, PASSED, INVALID, FAILED, DEFECT)
+_NAME: Final = re.compile(r"[0-9a-f]{40}")
+_LISTED: Final = 10  # shards that an error names
+_NO_RESULT: Final = (
+    AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
+_AGAIN: Final = "make this shard again"
+
+
+class Shard:
+    """The folder of a shard. Raises Usage if it is not as it was written."""
+
+    def __init__(self, folder: str, key: bytes) -> None:
+        self.folder = folder
+        self.head = self._header(key)
+        self.places: dict[bytes, tuple[int, int]] = {}  # of each result: where it is, and its size
+
+    def read(self) -> None:
+        """Note where each result is. Raises Usage if the file is not as it was written."""
+        path = os.path.join(self.folder, RESULTS)
+        digest = blake2b(digest_size=32)
+        end = 0
+        try:
+            with open(path, "rb") as file:
+                for line in file:
+                    digest.update(line)
+                    key, _, text = line.partition(b" ")
+                    end += len(line)
+                    if len(key) == 64:
+                        self.places[key] = end - len(text), len(text)
+        except OSError as error:
+            raise Usage(f"{path}: cannot read it: {error.strerror}") from None
+        if not compare_digest(digest.hexdigest(), self.head.results):
+            raise Usage(f"{path}: it was changed or is damaged: {_AGAIN}")
+
+    def _header(self, key: bytes) -> ShardHeader:
+        path = os.path.join(self.folder, HEADER)
+        try:
+            with open(path, "rb") as file:
+                data = file.read(_HEADER_LIMIT + 1)
+        except OSError as error:
+            raise Usage(f"{path}: cannot read it: {error.strerror}") from None
+        try:
+            facts = json.loads(data) if len(data) <= _HEADER_LIMIT else None
+        except (ValueError, RecursionError):
+            facts = None
+        if not isinstance(facts, dict):
+            raise Usage(f"{path}: this is not the {HEADER} of a shard")
+        if facts.get("format") != FORMAT:
+            raise Usage(f"{path}: a shard of another version of spvlink: {_AGAIN}")
+        names = ShardHeader.__slots__
+        given = {name: facts.get(name) for name in names}
+        whole = [given[name] for name in ("number", "count")]
+        texts = [facts.get(name) for name in ("batch", "identity", "limits", "results", "seal")]
+        if not all(type(n) is int for n in whole) or not all(isinstance(t, str) for t in texts):
+            raise Usage(f"{path}: this is not the {HEADER} of a shard")
+        head = ShardHeader(**given)  # type: ignore[arg-type]
+        if not compare_digest(head.seal(key).encode(), facts["seal"].encode(errors="replace")):
+            why = "it was changed, or another --shard-key sealed it"
+            raise Usage(f"{path}: its seal is wrong: {why}")
+        if not 0 < head.number <= head.count <= MOST:
+            raise Usage(f"{path}: there is no shard {head.name}")
+        return head
+
+    def outcome(self, job: Job, keys: Container[bytes]) -> JobOutcome:
+        """What came of a job; ``keys`` are those of the batch. Raises Usage if it is none, or a
+        module of it is not as it was written."""
+        path = os.path.join(self.folder, RESULTS)
+        start, size = self.places[job.key.hex().encode()]
+        try:
+            with open(path, "rb") as file:
+                file.seek(start)
+                record = Record(**json.loads(file.read(size)))
+            _check_record(record, len(job.modules), keys)
+        except OSError as error:
+            raise Usage(f"{path}: cannot read it: {error.strerror}") from None
+        except _NO_RESULT:
+            raise Usage(f"{path}: the result of a job makes no sense: {_AGAIN}") from None
+        outcome = JobOutcome(record.kind, record.reason, record.at)
+        outcome.entry = record.entry
+        outcome.modules = [None if name is None else self._module(name) for name in record.modules]
+        return outcome
+
+    def _module(self, name: str) -> bytes:
+        path = os.path.join(self.folder, "modules", name + MODULE)
+        try:
+            with open(path, "rb") as file:
+                data = file.read(LIMIT + 1)
+        except OSError as error:
+            raise Usage(f"{path}: cannot read it: {error.strerror}") from None
+        if digest_of(data) != name:
+            raise Usage(f"{path}: it was changed or is damaged: {_AGAIN}")
+        return data
+
+
+def opened(folders: list[str], key: bytes, identity: str, limits: str) -> list[Shard]:
+    """All shards of a batch, the first one first. Raises Usage if one is missing, or they do not
+    belong together."""
+    shards: dict[int, Shard] = {}
+    first: Shard | None = None
+    for folder in folders:
+        shard = Shard(folder, key)
+        head = shard.head
+        first = first or shard
+        if head.identity != identity:
+            raise Usage(f"{folder}: made by another spvlink or spirv-val than this machine has")
+        if head.limits != limits:
+            have = f"a job could take {head.limits}, not {limits}"
+            raise Usage(f"{folder}: made with another --timeout or --memory: {have}")
+        if head.count != first.head.count:
+            other = f"{first.folder} is {first.head.name}"
+            raise Usage(f"{folder}: this is shard {head.name}, and {other}")
+        if head.number in shards:
+            both = f"{shards[head.number].folder} and {folder}"
+            raise Usage(f"shard {head.name} is given twice: {both}")
+        shards[head.number] = shard
+    if first is None:
+        raise Usage("no shard is given: name the folders that spvlink batch --shard made")
+    count = first.head.count
+    missing = [f"{number}/{count}" for number in range(1, count + 1) if number not in shards]
+    if missing:
+        more = f" and {len(missing) - _LISTED} more" if len(missing) > _LISTED else ""
+        what = "shard is" if len(missing) == 1 else "shards are"
+        raise Usage(
+            f"{len(missing)} of {count} {what} missing: {', '.join(missing[:_LISTED])}{more}"
+        )
+    return [shards[number] for number in range(1, count + 1)]
+
+
+def results(
+    shards: list[Shard], jobs: list[Work], module: Callable[[str], bytes], store: JobStore
+) -> Iterator[tuple[Job, Record]]:
+    """What came of each job of the batch, kept in the store. Raises Usage."""
+    known = {part.key for job in jobs for part in job.parts}
+    batch = digest_of_batch(known)
+    for shard in shards:
+        if shard.head.batch != batch:
+            raise Usage(f"{shard.folder}: a shard of other pipelines or with other options")
+        shard.read()
+    owner = owners(jobs, len(shards), module)
+    expected: list[set[bytes]] = [set() for _ in shards]
+    for job, at in zip(jobs, owner):
+        expected[at].update(part.key.hex().encode() for part in job.parts)
+    for shard, keys in zip(shards, expected):
+        if shard.places.keys() != keys:
+            raise Usage(f"{shard.folder}: it does not have the jobs of shard {shard.head.name}")
+    for job, at in zip(jobs, owner):
+        for part in job.parts:
+            yield part, store.put(part.key, shards[at].outcome(part, known))
+
+
+# -- the shape of a result: all that reports and pages rely on -------------------------------------
+
+
+def _check_record(record: Record, stages: int, keys: Container[bytes]) -> None:
+    """Raise AssertionError, LookupError, TypeError, ValueError or AttributeError unless it is the
+    result of a job of that many stages; ``keys`` are those of the batch."""
+    assert record.kind in _KINDS and isinstance(record.entry, dict)
+    assert (record.reason is None) == (record.kind == LINKED)
+    assert record.reason is None or isinstance(record.reason, str)
+    assert type(record.at) is int and -1 <= record.at < stages
+    assert len(record.modules) in (0, stages)
+    for name in record.modules:
+        assert name is None or (isinstance(name, str) and _NAME.fullmatch(name))
+    assert record.kind == LINKED or not any(record.modules)
+    entry: dict[str, Any] = record.entry
+    for one in entry.get("stages", ()):
+        assert isinstance(one["stage"], str) and 0 <= one["at"] < stages
+        _check_pairs(one, "instructions", "bytes")
+    for part in (entry, entry.get("untouched", {})):
+        for one in part.get("interfaces", ()):
+            assert isinstance(one["producer"], str) and isinstance(one["consumer"], str)
+            _check_pairs(one, "components", "locations")
+        for one in part.get("remarks", ()):
+            assert all(isinstance(one[n], str) for n in ("interface", "name", "slot", "why"))
+            assert one["action"] in ACTIONS
+            before, after = one["cells"]
+            assert all(type(cell) is int for cell in [*before, *after])
+    for one in entry.get("warnings", ()):
+        assert 0 <= one["at"] < stages and isinstance(one["message"], str)
+        assert one["rule"] is None or isinstance(one["rule"], str)
+    if "verified" in entry:
+        way, outcome = (entry["verified"][name] for name in ("way", "outcome"))
+        assert (way, outcome) in VERDICTS or ("", outcome) in VERDICTS
+    if "set" in entry:
+        _check_set(entry["set"], keys)
+
+
+def _check_set(figures: dict[str, Any], keys: Container[bytes]) -> None:
+    """What a result says of the family of its job: ``keys`` are those of the batch."""
+    jobs = figures["jobs"]
+    assert all(bytes.fromhex(key) in keys for key in jobs)
+    _check_pairs(figures, "slots")
+    for line in figures["shared"]:
+        part, at = line["at"]
+        assert all(type(n) is int and 0 <= n < len(jobs) for n in line["readers"] + line["among"])
+        assert 0 <= part < len(jobs) and type(at) is int
+        assert isinstance(line["name"], str) and isinstance(line["slot"], str)
+    for one in figures["kept"]:
+        assert isinstance(one["module"], str)
+        assert one["by"] is None or bytes.fromhex(one["by"]) in keys
+
+
+def _check_pairs(entry: dict[str, Any], *names: str) -> None:
+    for name in names:
+        before, after = entry[name]
+        assert type(before) is type(after) is int
