@@ -255,6 +255,9 @@ def test_the_commands_come_first(word: str, capsys: pytest.CaptureFixture[str]) 
     assert named == [name for name in cli.COMMANDS if name != "serve"]  # the layer starts it
     for name in named[: named.index("passes")]:
         assert cli.main([name, "--help"]) == 0
+        said = capsys.readouterr().out
+        assert name in said.splitlines()[0].split()
+        assert max(map(len, said.splitlines())) <= 100
 
 
 def options_in(text: str) -> set[str]:
