@@ -31,7 +31,7 @@ from spvlink.pipeline import ACTIONS, DEFECT, FAILED, INVALID, LINKED, PASSED, U
 from spvlink.sources import LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from spvlink.batches.jobs import Job
     from spvlink.batches.shards import Work
@@ -41,9 +41,7 @@ _HEADER_LIMIT: Final = 1 << 16  # bytes
 _KINDS: Final = (LINKED, UNCHANGED, PASSED, INVALID, FAILED, DEFECT)
 _NAME: Final = re.compile(r"[0-9a-f]{40}")
 _LISTED: Final = 10  # shards that an error names
-_NO_RESULT: Final = (
-    AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
-)  # fmt: skip
+_NO_RESULT: Final = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _AGAIN: Final = "make this shard again"
 
 
@@ -102,16 +100,16 @@ class Shard:
             raise Usage(f"{path}: there is no shard {head.name}")
         return head
 
-    def outcome(self, job: Job, keys: Container[bytes]) -> JobOutcome:
-        """What came of a job; ``keys`` are those of the batch. Raises Usage if it is none, or a
-        module of it is not as it was written."""
+    def outcome(self, job: Job, known: Mapping[bytes, int]) -> JobOutcome:
+        """What came of a job; ``known`` has the number of stages of each job of the batch. Raises
+        Usage if it is none, or a module of it is not as it was written."""
         path = os.path.join(self.folder, RESULTS)
         start, size = self.places[job.key.hex().encode()]
         try:
             with open(path, "rb") as file:
                 file.seek(start)
                 record = Record(**json.loads(file.read(size)))
-            _check_record(record, len(job.modules), keys)
+            _check_record(record, len(job.modules), known)
         except OSError as error:
             raise Usage(f"{path}: cannot read it: {error.strerror}") from None
         except _NO_RESULT:
@@ -171,7 +169,7 @@ def results(
     shards: list[Shard], jobs: list[Work], module: Callable[[str], bytes], store: JobStore
 ) -> Iterator[tuple[Job, Record]]:
     """What came of each job of the batch, kept in the store. Raises Usage."""
-    known = {part.key for job in jobs for part in job.parts}
+    known = {part.key: len(part.modules) for job in jobs for part in job.parts}
     batch = digest_of_batch(known)
     for shard in shards:
         if shard.head.batch != batch:
@@ -192,56 +190,66 @@ def results(
 # -- the shape of a result: all that reports and pages rely on -------------------------------------
 
 
-def _check_record(record: Record, stages: int, keys: Container[bytes]) -> None:
-    """Raise AssertionError, LookupError, TypeError, ValueError or AttributeError unless it is the
-    result of a job of that many stages; ``keys`` are those of the batch."""
-    assert record.kind in _KINDS and isinstance(record.entry, dict)
-    assert (record.reason is None) == (record.kind == LINKED)
-    assert record.reason is None or isinstance(record.reason, str)
-    assert type(record.at) is int and -1 <= record.at < stages
-    assert len(record.modules) in (0, stages)
+def _check_record(record: Record, stages: int, known: Mapping[bytes, int]) -> None:
+    """Raise one of _NO_RESULT unless it is the result of a job of that many stages; ``known`` has
+    the number of stages of each job of the batch."""
+    _must(record.kind in _KINDS and isinstance(record.entry, dict))
+    _must((record.reason is None) == (record.kind == LINKED))
+    _must(record.reason is None or isinstance(record.reason, str))
+    _must(record.at == -1 or _is_index(record.at, stages))
+    _must(len(record.modules) in (0, stages))
     for name in record.modules:
-        assert name is None or (isinstance(name, str) and _NAME.fullmatch(name))
-    assert record.kind == LINKED or not any(record.modules)
+        _must(name is None or _NAME.fullmatch(name) is not None)
+    _must(record.kind == LINKED or not any(record.modules))
     entry: dict[str, Any] = record.entry
     for one in entry.get("stages", ()):
-        assert isinstance(one["stage"], str) and 0 <= one["at"] < stages
+        _must(isinstance(one["stage"], str) and _is_index(one["at"], stages))
         _check_pairs(one, "instructions", "bytes")
     for part in (entry, entry.get("untouched", {})):
         for one in part.get("interfaces", ()):
-            assert isinstance(one["producer"], str) and isinstance(one["consumer"], str)
+            _must(isinstance(one["producer"], str) and isinstance(one["consumer"], str))
             _check_pairs(one, "components", "locations")
         for one in part.get("remarks", ()):
-            assert all(isinstance(one[n], str) for n in ("interface", "name", "slot", "why"))
-            assert one["action"] in ACTIONS
+            _must(all(isinstance(one[n], str) for n in ("interface", "name", "slot", "why")))
+            _must(one["action"] in ACTIONS)
             before, after = one["cells"]
-            assert all(type(cell) is int for cell in [*before, *after])
+            _must(all(type(cell) is int for cell in [*before, *after]))
     for one in entry.get("warnings", ()):
-        assert 0 <= one["at"] < stages and isinstance(one["message"], str)
-        assert one["rule"] is None or isinstance(one["rule"], str)
+        _must(_is_index(one["at"], stages) and isinstance(one["message"], str))
+        _must(one["rule"] is None or isinstance(one["rule"], str))
     if "verified" in entry:
         way, outcome = (entry["verified"][name] for name in ("way", "outcome"))
-        assert (way, outcome) in VERDICTS or ("", outcome) in VERDICTS
+        _must((way, outcome) in VERDICTS or ("", outcome) in VERDICTS)
     if "set" in entry:
-        _check_set(entry["set"], keys)
+        _check_set(entry["set"], known)
 
 
-def _check_set(figures: dict[str, Any], keys: Container[bytes]) -> None:
-    """What a result says of the family of its job: ``keys`` are those of the batch."""
+def _check_set(figures: dict[str, Any], known: Mapping[bytes, int]) -> None:
+    """What a result says of the family of its job."""
     jobs = figures["jobs"]
-    assert all(bytes.fromhex(key) in keys for key in jobs)
+    _must(all(bytes.fromhex(key) in known for key in jobs))
     _check_pairs(figures, "slots")
     for line in figures["shared"]:
         part, at = line["at"]
-        assert all(type(n) is int and 0 <= n < len(jobs) for n in line["readers"] + line["among"])
-        assert 0 <= part < len(jobs) and type(at) is int
-        assert isinstance(line["name"], str) and isinstance(line["slot"], str)
+        _must(all(_is_index(n, len(jobs)) for n in [*line["readers"], *line["among"], part]))
+        _must(_is_index(at, known[bytes.fromhex(jobs[part])]))
+        _must(isinstance(line["name"], str) and isinstance(line["slot"], str))
     for one in figures["kept"]:
-        assert isinstance(one["module"], str)
-        assert one["by"] is None or bytes.fromhex(one["by"]) in keys
+        _must(isinstance(one["module"], str))
+        _must(one["by"] is None or bytes.fromhex(one["by"]) in known)
 
 
 def _check_pairs(entry: dict[str, Any], *names: str) -> None:
     for name in names:
         before, after = entry[name]
-        assert type(before) is type(after) is int
+        _must(type(before) is type(after) is int)
+
+
+def _is_index(value: object, count: int) -> bool:
+    return type(value) is int and 0 <= value < count
+
+
+def _must(fact: bool) -> None:
+    """Not an assertion: Python may be told to skip these."""
+    if not fact:
+        raise ValueError

@@ -16,7 +16,7 @@ import os
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
-from spvlink.batches.store import MODULE, unwritable, write
+from spvlink.batches.store import MODULE, Record, unwritable, write
 from spvlink.errors import Usage
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def deliver(
         with open(path, "wb") as file:
             for key in sorted(keys):
                 record = store.read(key)
-                fields = {name: getattr(record, name) for name in record.__slots__}
+                fields = {name: getattr(record, name) for name in Record.__slots__}
                 line = f"{key.hex()} {json.dumps(fields)}\n".encode()
                 digest.update(line)
                 file.write(line)

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
@@ -17,7 +18,6 @@ from typing import Any
 import pytest
 
 from spvlink import cli
-from spvlink.batches import jobs as of_jobs
 from spvlink.batches import shards
 from spvlink.batches.jobs import Job, JobSettings
 from spvlink.batches.manifest import Manifest
@@ -171,6 +171,33 @@ def test_a_shard_that_was_killed_goes_on(given: Path, parts: list[Path], tmp_pat
     assert tree(out) == tree(parts[1]) and not journal.exists()
 
 
+def test_a_merge_that_was_killed(given: Path, parts: list[Path], tmp_path: Path) -> None:
+    """The same command makes OUT; so does ``spvlink batch``, from what is there."""
+    whole = tmp_path / "whole"
+    assert run("merge", given, *parts, "-o", whole, *QUIET) == 0
+    for again in (["merge", given, *parts], ["batch", given]):
+        out = tmp_path / again[0]
+        program = (
+            "import os, sys\n"
+            "from spvlink import cli\n"
+            "replace, places = os.replace, []\n"
+            "def dying(*words):\n"
+            "    replace(*words)\n"
+            "    places.append(words[-1])\n"
+            "    if len(places) == 9: os.kill(os.getpid(), 9)\n"
+            "os.replace = dying\n"
+            "cli.main(sys.argv[1:])\n"
+        )
+        words = [str(word) for word in ("merge", given, *parts, "-o", out, *QUIET)]
+        died = subprocess.run([sys.executable, "-c", program, *words], env=VARIABLES)
+        assert died.returncode == -signal.SIGKILL and not out.exists()
+        assert out.with_suffix(".partial").is_dir()
+        assert run(*again, "-o", out, "--report", tmp_path / "r.json", *QUIET) == 0
+        found = json.loads((tmp_path / "r.json").read_text())["totals"]["found"]
+        assert (0 < found < 8) == (again[0] == "batch")
+        assert tree(out) == tree(whole) and not out.with_suffix(".partial").exists()
+
+
 def test_strict_is_judged_where_all_results_are(
     given: Path, parts: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -184,21 +211,19 @@ def test_strict_is_judged_where_all_results_are(
 # -- how jobs are dealt out ------------------------------------------------------------------------
 
 
-def made_jobs(path: Path) -> tuple[list[Job], Callable[[str], bytes]]:
+def made_jobs(path: Path, linker: str) -> tuple[list[Job], Callable[[str], bytes]]:
     source = Manifest(str(path))
     settings = JobSettings(Options())
+    settings.identity = linker
     found = [settings.job(one) for one in source.pipelines() if isinstance(one, BatchPipeline)]
     return list({job.key: job for job in found}.values()), source.module
 
 
-def test_all_linkers_deal_alike(given: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_linkers_deal_alike(given: Path) -> None:
     """Compiled or not, and in whatever order the pipelines come."""
-    found, module = made_jobs(given)
+    found, module = made_jobs(given, "compiled")
     dealt = dict(zip((job.place for job in found), shards.owners(found, 3, module)))
-    of_jobs.identity.cache_clear()
-    monkeypatch.setattr(of_jobs, "_PACKAGE", str(given.parent))  # another linker
-    others, module = made_jobs(given)
-    of_jobs.identity.cache_clear()
+    others, module = made_jobs(given, "pure")
     assert not {job.key for job in found} & {job.key for job in others}
     others.reverse()
     assert dealt == dict(zip((job.place for job in others), shards.owners(others, 3, module)))
@@ -450,8 +475,8 @@ def test_damage(
     assert run("merge", given, *copies, "-o", tmp_path / "out", *QUIET) == 0
 
 
-def lies(folder: Path) -> Iterator[tuple[str, Callable[[dict[str, Any]], object]]]:
-    """Changes of a result that its shape gives away."""
+def lies(folder: Path, key: str) -> Iterator[tuple[str, Callable[[dict[str, Any]], object]]]:
+    """Changes of the result of that key that its shape gives away."""
     name = a_module(folder).stem
     yield "kind", lambda one: one.update(kind="fine")
     yield "kinds", lambda one: one.update(kind=["linked"])
@@ -474,9 +499,14 @@ def lies(folder: Path) -> Iterator[tuple[str, Callable[[dict[str, Any]], object]
     yield "action", lambda one: one["entry"]["remarks"][0].update(action="eaten")
     yield "cells", lambda one: one["entry"]["remarks"][0].update(cells=[[1], ["x"]])
     yield "warning", lambda one: one["entry"].update(warnings=[{"at": 9}])
+    flaw = {"at": 0.0, "message": "m", "rule": None}
+    yield "place of a warning", lambda one: one["entry"].update(warnings=[flaw])
     yield "verdict", lambda one: one["entry"].update(verified={"way": "x", "outcome": "y"})
     yield "untouched", lambda one: one["entry"].update(untouched=3)
     yield "set", lambda one: one["entry"].update(set={"jobs": ["00"]})
+    line = {"at": [0, 9], "name": "n", "slot": "s", "readers": [], "among": []}
+    family = {"jobs": [key], "slots": [1, 1], "shared": [line], "kept": []}
+    yield "stage of a set", lambda one: one["entry"].update(set=family)
 
 
 def test_lies_with_a_seal_that_fits(
@@ -487,7 +517,7 @@ def test_lies_with_a_seal_that_fits(
     lines = original.splitlines(True)
     at = next(n for n, line in enumerate(lines) if b'"kind": "linked"' in line)
     key, _, text = lines[at].partition(b" ")
-    for name, change in lies(folder):
+    for name, change in lies(folder, key.decode()):
         one = json.loads(text)
         change(one)
         lines[at] = key + b" " + json.dumps(one).encode() + b"\n"
