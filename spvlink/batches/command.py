@@ -314,6 +314,9 @@ def _check_target(command: BatchCommand) -> None:
         mark = NAME if command.shard is None else HEADER
         if os.listdir(out) and not os.path.exists(os.path.join(out, mark)):
             raise Usage(f"{out}: there is something else in this folder")
+        there = shards.number_in(out) if command.shard is not None else None
+        if there not in (None, command.shard):
+            raise Usage(f"{out}: there is shard {there[0]}/{there[1]} in this folder")
 
 
 def _inside(path: str, folder: str) -> bool:

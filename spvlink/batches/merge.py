@@ -17,6 +17,7 @@ from spvlink.batches.pipelines import digest_of
 from spvlink.batches.shards import (
     FORMAT,
     HEADER,
+    HEADER_LIMIT,
     MOST,
     RESULTS,
     ShardHeader,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from spvlink.batches.shards import Work
     from spvlink.batches.store import JobStore
 
-_HEADER_LIMIT: Final = 1 << 16  # bytes
 _KINDS: Final = (LINKED, UNCHANGED, PASSED, INVALID, FAILED, DEFECT)
 _NAME: Final = re.compile(r"[0-9a-f]{40}")
 _LISTED: Final = 10  # shards that an error names
@@ -75,11 +75,11 @@ class Shard:
         path = os.path.join(self.folder, HEADER)
         try:
             with open(path, "rb") as file:
-                data = file.read(_HEADER_LIMIT + 1)
+                data = file.read(HEADER_LIMIT + 1)
         except OSError as error:
             raise Usage(f"{path}: cannot read it: {error.strerror}") from None
         try:
-            facts = json.loads(data) if len(data) <= _HEADER_LIMIT else None
+            facts = json.loads(data) if len(data) <= HEADER_LIMIT else None
         except (ValueError, RecursionError):
             facts = None
         if not isinstance(facts, dict):

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 FORMAT: Final = 1
 HEADER: Final = "shard.json"
 RESULTS: Final = "results"
+HEADER_LIMIT: Final = 1 << 16  # bytes
 MOST: Final = 4096  # shards
 KEY_LIMIT: Final = 1 << 20  # bytes of the file of --shard-key
 
@@ -38,6 +39,16 @@ KEY_LIMIT: Final = 1 << 20  # bytes of the file of --shard-key
 def is_shard(path: str) -> bool:
     """Whether this is the folder of a shard."""
     return os.path.isfile(os.path.join(path, HEADER))
+
+
+def number_in(folder: str) -> tuple[int, int] | None:
+    """Which shard says that it is in this folder, as (K, N); None if none can be read."""
+    try:
+        with open(os.path.join(folder, HEADER), "rb") as file:
+            facts = json.loads(file.read(HEADER_LIMIT))
+        return int(facts["number"]), int(facts["count"])
+    except (OSError, LookupError, RecursionError, TypeError, ValueError):
+        return None
 
 
 class ShardHeader:

@@ -567,6 +567,21 @@ def test_with_a_key_nobody_else_makes_a_seal(
     assert "shard1" in refused(capsys, tmp_path, given, *folders, "--shard-key", key)
 
 
+def test_a_shard_takes_the_place_of_itself_only(
+    given: Path, copies: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = tree(copies[0])
+    for other in ("2/3", "1/2"):
+        assert run("batch", given, "-o", copies[0], "--shard", other, *QUIET) == 2
+        assert "1/3" in capsys.readouterr().err and tree(copies[0]) == before
+    a_module(copies[0]).unlink()
+    assert run("batch", given, "-o", copies[0], "--shard", "1/3", *QUIET) == 0
+    assert tree(copies[0]) == before
+    (copies[0] / "shard.json").write_bytes(b"[")
+    assert run("batch", given, "-o", copies[0], "--shard", "1/3", *QUIET) == 0
+    assert tree(copies[0]) == before
+
+
 def test_what_a_shard_says(given: Path, tmp_path: Path) -> None:
     said = batch(given, "-o", tmp_path / "out", "--shard", "1/1", "--jobs", "2")
     assert "passed through: bad: bad.spv: " in said and "gone" not in said  # that is no job
