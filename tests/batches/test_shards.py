@@ -264,6 +264,7 @@ def test_jobs_without_bytes_are_balanced() -> None:
         found.append(job)
     owner = shards.owners(found, 3, lambda name: b"")
     assert sorted(map(owner.count, range(3))) == [3, 3, 3]
+    assert shards.owners(found[::-1], 3, lambda name: b"") == owner[::-1]
 
 
 # -- wrong words -----------------------------------------------------------------------------------
@@ -368,7 +369,8 @@ def test_other_options(
     words: list[str], given: Path, copies: list[Path], tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    assert str(copies[0]) in refused(capsys, tmp_path, given, *copies, *words)
+    said = refused(capsys, tmp_path, given, *copies, *words)
+    assert str(copies[0]) in said and re.search("r options$|--timeout|another spvlink", said)
 
 
 def test_another_input(
