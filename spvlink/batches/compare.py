@@ -142,11 +142,10 @@ class BatchComparison:
         """What got worse, in one line; empty if nothing did."""
         parts = []
         if self.worse:
-            number = len(self.worse)
-            parts.append(f"{number} pipelines are" if number > 1 else "1 pipeline is")
+            parts.append(f"{len(self.worse)} pipeline{'s' * (len(self.worse) > 1)}")
         if grown := self.worse_totals():
-            parts.append(f"the totals of {', '.join(grown)} are")
-        return f"{' and '.join(parts)} worse than in the old report" if parts else ""
+            parts.append(f"the totals of {', '.join(grown)}")
+        return f"worse than in the old report: {', and '.join(parts)}" if parts else ""
 
     def text(self) -> Iterator[str]:
         """A line for each pipeline that changed, and the totals of the set then and now."""

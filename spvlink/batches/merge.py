@@ -158,10 +158,9 @@ def opened(folders: list[str], key: bytes, identity: str, limits: str) -> list[S
     missing = [f"{number}/{count}" for number in range(1, count + 1) if number not in shards]
     if missing:
         more = f" and {len(missing) - _LISTED} more" if len(missing) > _LISTED else ""
-        what = "shard is" if len(missing) == 1 else "shards are"
-        raise Usage(
-            f"{len(missing)} of {count} {what} missing: {', '.join(missing[:_LISTED])}{more}"
-        )
+        what = "shards is" if len(missing) == 1 else "shards are"
+        names = ", ".join(missing[:_LISTED])
+        raise Usage(f"{len(missing)} of {count} {what} missing: {names}{more}")
     return [shards[number] for number in range(1, count + 1)]
 
 
