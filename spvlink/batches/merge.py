@@ -29,6 +29,7 @@ from spvlink.batches.summary import VERDICTS
 from spvlink.batches.work import JobOutcome
 from spvlink.errors import Usage
 from spvlink.pipeline import ACTIONS, DEFECT, FAILED, INVALID, LINKED, PASSED, UNCHANGED
+from spvlink.report import BYTES
 from spvlink.sources import LIMIT
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ def _check_record(record: Record, stages: int, known: Mapping[bytes, int]) -> No
     for part in (entry, entry.get("untouched", {})):
         for one in part.get("interfaces", ()):
             _must(isinstance(one["producer"], str) and isinstance(one["consumer"], str))
-            _check_pairs(one, "components", "locations")
+            _check_pairs(one, "components", "locations", *BYTES)
         for one in part.get("remarks", ()):
             _must(all(isinstance(one[n], str) for n in ("interface", "name", "slot", "why")))
             _must(one["action"] in ACTIONS)
