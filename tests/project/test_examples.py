@@ -265,7 +265,7 @@ def test_a_whole_archive(tmp_path: Path) -> None:
     totals = json.loads(report.read_text())["totals"]
     assert totals["pipelines"] == len(NAMES) and totals["failed"] == 0
     before, after = totals["locations"]
-    assert totals["linked"] >= len(NAMES) - 2 and after < 0.6 * before
+    assert totals["linked"] >= len(NAMES) - 5 and after < 0.6 * before
     assert out.stat().st_size > archive.stat().st_size  # the old modules stay
 
 
