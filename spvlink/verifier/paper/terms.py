@@ -11,6 +11,7 @@ number of phis make no difference. Loops end: one that does not end is undefined
 from __future__ import annotations
 
 from spvlink.verifier.paper import normal
+from spvlink.verifier.paper.choices import each
 from spvlink.verifier.paper.graph import (
     BOOL,
     CHOICE,
@@ -86,6 +87,8 @@ class Terms:
             return args[0]
         if node.op == "at" and node.kind != MEMORY:
             return self.named(args[0], args[1], node.kind)
+        if node.op == "read back":
+            return self.read_back(args[0], args[1], node.kind)
         if node.op == "element":
             return self.element(args[0], args[1])
         if node.op == "put":
@@ -138,6 +141,26 @@ class Terms:
                 known[top] = self.rebuilt(top, args)
             todo.pop()
         return known[node]
+
+    # -- columns ---------------------------------------------------------------------------------
+
+    def read_back(self, column: Node, vertex: Node, kind: str) -> Node:
+        """What an output has for a vertex, before any barrier."""
+        if column.op == ITE:
+            chosen = each(self.graph, column, lambda end: self.read_back(end, vertex, kind))
+            if chosen is not None:
+                return chosen
+        while column.op == "vstore":
+            if column.args[1] is vertex:
+                return column.args[2]
+            if column.args[1].op != CONST or vertex.op != CONST:
+                break
+            column = column.args[0]
+        if column.op == "unwritten":
+            return self.graph.undefined(kind)
+        node = self.graph.node("read back", kind, (column, vertex))
+        node.varying = True
+        return node
 
     # -- elements by index -------------------------------------------------------------------------
 

@@ -129,19 +129,7 @@ class VertexStage(ProvedStage):
 
     def _read_one(self, column: Node, kind: str, vertex: Node) -> Node:
         value = at_vertex(self.terms, column.args[0], vertex) if column.op == "barrier" else None
-        if value is not None:
-            return value
-        while column.op == "vstore":
-            if column.args[1] is vertex:
-                return column.args[2]
-            if column.args[1].op != CONST or vertex.op != CONST:
-                break
-            column = column.args[0]
-        if column.op == "unwritten":
-            return self.graph.undefined(kind)
-        node = self.graph.node("read back", kind, (column, vertex))
-        node.varying = True
-        return node
+        return value or self.terms.read_back(column, vertex, kind)
 
     def store(self, pointer: Value, value: Value) -> Value:
         if not isinstance(pointer, TermPointer) or not _is_out(pointer):

@@ -12,6 +12,7 @@ from spvlink.verifier.paper.graph import (
     BOOL,
     CONST,
     ITE,
+    MEMORY,
     Graph,
     Node,
     NotProvable,
@@ -390,20 +391,23 @@ class Walker:
         """As closed terms: what changes in a round is a variable of it. What does is found by
         walking until nothing else changes."""
         changing: set[tuple[object, int]] = set()
+        whole: set[tuple[object, int]] = set()  # columns that are no one value with a place
         for _ in range(_MOST_LOOKS):
             number = self.terms.rounds
             self.terms.rounds += 1
             variables: dict[tuple[object, int], Node] = {}
-            start = self._round(edge, changing, variables, number)
+            start = self._round(edge, changing, variables, number, whole)
             exits = self.region(body, header, {header: [start]})
             backs = exits.pop(header, [])
             if not backs:
                 break
             back = self._turned(met(self.graph, backs))
             more = _changed(start, back) - changing
-            if not more:
+            moved = _elsewhere(edge, back, variables)
+            if not more and not moved:
                 break
             changing |= more
+            whole |= moved
         else:
             raise NotProvable("a loop that changes too much")
         if not backs:
@@ -415,9 +419,10 @@ class Walker:
 
     def _round(
         self, edge: Edge, changing: set[tuple[object, int]],
-        variables: dict[tuple[object, int], Node], number: int,
+        variables: dict[tuple[object, int], Node], number: int, whole: set[tuple[object, int]],
     ) -> Edge:  # fmt: skip
-        """What a round begins with."""
+        """What a round begins with. A column that has a value for one vertex, in a place that no
+        round changes, is a variable for the value; those of ``whole`` are not."""
 
         def fresh(cell: object, value: Value, all: bool) -> Value:
             count = iter(range(1 << 20))
@@ -426,8 +431,11 @@ class Walker:
                 key = cell, next(count)
                 if not all and key not in changing:
                     return node
-                made = self.terms.variable(node.kind, len(variables), number)
-                variables[key] = made
+                inside = node.op == "vstore" and key not in whole
+                kind = node.args[2].kind if inside else node.kind
+                made = variables[key] = self.terms.variable(kind, len(variables), number)
+                if inside:
+                    made = self.graph.node("vstore", MEMORY, (*node.args[:2], made))
                 return made
 
             return mapped(value, one)
@@ -452,7 +460,10 @@ class Walker:
                 first, last = edge.values[cell], back.values[cell]
             else:
                 first, last = edge.cells[cell], back.cells[cell]
-            table[node] = parts(first)[at], parts(last)[at]
+            begin, next = parts(first)[at], parts(last)[at]
+            if begin.kind != node.kind:  # the value of a column
+                begin, next = begin.args[2], next.args[2]
+            table[node] = begin, next
         done: dict[Node, Node] = {}
         bit = 1 << number
         more, rest, puts = self.terms.settled(back.path, table, number)
@@ -491,6 +502,20 @@ def _each(value: Value, change: Callable[[Node], Node]) -> Value:
         return value
     made = tuple([_each(part, change) for part in value])
     return value if all(a is b for a, b in zip(made, value)) else made
+
+
+def _elsewhere(
+    edge: Edge, back: Edge, variables: dict[tuple[object, int], Node]
+) -> set[tuple[object, int]]:
+    """The columns that are no value in the same place any more at the end of a round."""
+    found: set[tuple[object, int]] = set()
+    for (cell, at), node in variables.items():
+        if isinstance(cell, int):
+            continue
+        first, last = parts(edge.cells[cell])[at], parts(back.cells[cell])[at]
+        if first.kind != node.kind and (last.op != "vstore" or last.args[:2] != first.args[:2]):
+            found.add((cell, at))
+    return found
 
 
 def _changed(start: Edge, back: Edge) -> set[tuple[object, int]]:
