@@ -127,6 +127,9 @@ class Graph:
             return high
         if high is self.true and low is self.false:
             return atom
+        if high.op == low.op == "vstore" and high.args[:2] == low.args[:2]:  # in one place
+            value = self.ite(atom, high.args[2], low.args[2])
+            return self.node("vstore", MEMORY, (*high.args[:2], value))
         return self.node(ITE, high.kind, (atom, high, low))
 
     def ite(self, condition: Node, high: Node, low: Node) -> Node:

@@ -249,7 +249,7 @@ class Terms:
         if value.op == ITE:
             parts = [self.closed(more, arg, variables, loop) for arg in value.args]
             return self.graph.ite(parts[0], parts[1], parts[2])
-        if value.args and value.kind != MEMORY and value.op != "loop":
+        if value.op == "vstore" or (value.args and value.kind != MEMORY and value.op != "loop"):
             # what is made of operands is made of what they are in the last round
             return self.rebuilt(value, [self.closed(more, a, variables, loop) for a in value.args])
         return self._canonical(more, value, variables, lambda node: not node.loops & bit)
