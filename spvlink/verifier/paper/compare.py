@@ -71,6 +71,19 @@ def _way(node: Node) -> list[Node]:
     return way
 
 
+def _products(total: Node) -> list[tuple[str, tuple[Node, ...]]]:
+    """The products of a sum ("poly"): a factor and the nodes of each."""
+    products = []
+    start = 0
+    for one in total.imm:
+        if not isinstance(one, tuple):  # a constant alone
+            return [(str(one), ())]
+        count, factor = one
+        products.append((factor, total.args[start : start + count]))
+        start += count
+    return products
+
+
 class Comparison:
     """Of nodes of one graph. ``deepest``: the pair at which it failed first."""
 
@@ -192,6 +205,19 @@ class Comparison:
                 known = graph.both(known, graph.negate(atom.args[1]))
         return known
 
+    def _sums(self, original: Node, linked: Node, care: Node) -> bool:
+        """Sums of as many products, in any order: each is one of the other sum."""
+        left = _products(linked)
+        for factor, nodes in _products(original):
+            for at, (other, others) in enumerate(left):
+                alike = factor == other and len(nodes) == len(others)
+                if alike and all(self.refines(a, b, care) for a, b in zip(nodes, others)):
+                    del left[at]
+                    break
+            else:
+                return False
+        return not left
+
     def _value_by_value(self, original: Node, linked: Node) -> bool:
         """Numbers that are made, with constants, of what is read of two columns: they are alike if
         the columns are with all that is written to them made so."""
@@ -238,6 +264,8 @@ class Comparison:
         original is not."""
         if original.op != linked.op or len(original.args) != len(linked.args):
             return False
+        if original.op == "poly" and original.imm != linked.imm:
+            return self._sums(original, linked, care)
         if original.imm != linked.imm and (*original.imm, "precise") != linked.imm:
             return False
         if not original.args:
