@@ -104,6 +104,9 @@ RIGHT = {
     "two complements": (
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(~a ^ ~b, 0, 0, 0);"),
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(a ^ b, 0, 0, 0);")),
+    "the sum of a choice": (
+        ("q", "int n = int(level); c = vec4(3 * (v.x > 0.5 ? 5 * n : n) + 1);"),
+        ("q", "int n = int(level); c = vec4(v.x > 0.5 ? 15 * n + 1 : 3 * n + 1);")),
     "what each round makes of a sum": (
         ("q", "float s = 0.0; int i = 0, n; do { s += v.x; n = int(s) & 3; }"
               "while (++i < int(level)); c = vec4(n);"),
@@ -205,6 +208,9 @@ WRONG = {
     "two of three complements": (
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(~a ^ ~b ^ ~uint(v.y), 0, 0, 0);"),
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(a ^ b ^ uint(v.y), 0, 0, 0);")),
+    "another sum of a choice": (
+        ("q", "int n = int(level); c = vec4(3 * (v.x > 0.5 ? 5 * n : n) + 1);"),
+        ("q", "int n = int(level); c = vec4(v.x > 0.5 ? 15 * n + 1 : 3 * n + 2);")),
     "what each round makes of the sum before": (
         ("q", "float s = 0.0; int i = 0, n; do { n = int(s) & 3; s += v.x; }"
               "while (++i < int(level)); c = vec4(n);"),

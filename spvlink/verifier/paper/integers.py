@@ -50,6 +50,12 @@ def summed(graph: Graph, kind: str, parts: list[tuple[Node, int]], constant: int
         return graph.const(kind, constant)
     if factors == [1] and not constant:
         return kept[0]
+    if len(kept) == 1:
+        chosen = each(
+            graph, kept[0], lambda end: summed(graph, kind, [(end, factors[0])], constant)
+        )
+        if chosen is not None:
+            return chosen
     return graph.node(SUM, kind, tuple(kept), (constant, *factors))
 
 
