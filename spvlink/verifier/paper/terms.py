@@ -230,9 +230,19 @@ class Terms:
             }
         return more, variables, puts
 
-    def closed(self, more: Node, value: Node, variables: Variables, loop: int) -> Node:
+    def closed(
+        self, more: Node, value: Node, variables: Variables, loop: int, known: dict[Node, Node]
+    ) -> Node:
         """A value behind a loop. ``more``: whether the loop goes on, and ``value``, both said with
-        the variables."""
+        the variables. ``known``: what was closed so before."""
+        done = known.get(value)
+        if done is None:
+            done = known[value] = self._closed(more, value, variables, loop, known)
+        return done
+
+    def _closed(
+        self, more: Node, value: Node, variables: Variables, loop: int, known: dict[Node, Node]
+    ) -> Node:
         bit = 1 << loop
         value = self.graph.restrict(value, self.graph.negate(more))
         if not value.loops & bit:
@@ -245,13 +255,12 @@ class Terms:
         made = self._made(more, variables, loop)
         again = self.substituted(value, made, lambda node: not node.loops & bit)
         if again is not value:
-            return self.closed(more, again, variables, loop)
-        if value.op == ITE:
-            parts = [self.closed(more, arg, variables, loop) for arg in value.args]
-            return self.graph.ite(parts[0], parts[1], parts[2])
-        if value.op == "vstore" or (value.args and value.kind != MEMORY and value.op != "loop"):
-            # what is made of operands is made of what they are in the last round
-            return self.rebuilt(value, [self.closed(more, a, variables, loop) for a in value.args])
+            return self.closed(more, again, variables, loop, known)
+        if value.op in (ITE, "vstore") or (
+            value.args and value.kind != MEMORY and value.op != "loop"
+        ):  # what is made of operands is made of what they are in the last round
+            args = [self.closed(more, arg, variables, loop, known) for arg in value.args]
+            return self.rebuilt(value, args)
         return self._canonical(more, value, variables, lambda node: not node.loops & bit)
 
     def _made(self, more: Node, variables: Variables, loop: int) -> dict[Node, Node]:
@@ -280,7 +289,7 @@ class Terms:
                 continue
             if goes_on is not graph.true:
                 rest = {v: (s, graph.restrict(n, case)) for v, (s, n) in variables.items()}
-                cases.append(self.closed(goes_on, inside, rest, loop))
+                cases.append(self.closed(goes_on, inside, rest, loop, {}))
         if not cases:
             raise NotProvable("a loop without an end")
         return graph.ite(atom, cases[0], cases[-1])

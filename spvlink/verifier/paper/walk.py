@@ -465,6 +465,7 @@ class Walker:
                 begin, next = begin.args[2], next.args[2]
             table[node] = begin, next
         done: dict[Node, Node] = {}
+        closed: dict[Node, Node] = {}
         bit = 1 << number
         more, rest, puts = self.terms.settled(back.path, table, number)
 
@@ -476,7 +477,7 @@ class Walker:
                 known = node
                 for put in puts:
                     known = self.terms.substituted(known, put, lambda n: not n.loops & bit)
-                known = done[node] = self.terms.closed(more, known, rest, number)
+                known = done[node] = self.terms.closed(more, known, rest, number, closed)
             return known
 
         ways: Exits = {}
