@@ -104,6 +104,9 @@ RIGHT = {
     "two complements": (
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(~a ^ ~b, 0, 0, 0);"),
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(a ^ b, 0, 0, 0);")),
+    "elements that are one value": (
+        ("q", "float a[2] = float[](v.x, tint.x > 0.5 ? v.x : nothing); c = vec4(a[int(level)]);"),
+        ("q", "c = vec4(v.x);")),
     "the sum of a choice": (
         ("q", "int n = int(level); c = vec4(3 * (v.x > 0.5 ? 5 * n : n) + 1);"),
         ("q", "int n = int(level); c = vec4(v.x > 0.5 ? 15 * n + 1 : 3 * n + 1);")),
@@ -208,6 +211,9 @@ WRONG = {
     "two of three complements": (
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(~a ^ ~b ^ ~uint(v.y), 0, 0, 0);"),
         ("q", "uint a = uint(level), b = uint(v.x); c = vec4(a ^ b ^ uint(v.y), 0, 0, 0);")),
+    "an element that is another value": (
+        ("q", "float a[2] = float[](v.y, tint.x > 0.5 ? v.x : nothing); c = vec4(a[int(level)]);"),
+        ("q", "c = vec4(v.x);")),
     "another sum of a choice": (
         ("q", "int n = int(level); c = vec4(3 * (v.x > 0.5 ? 5 * n : n) + 1);"),
         ("q", "int n = int(level); c = vec4(v.x > 0.5 ? 15 * n + 1 : 3 * n + 2);")),

@@ -143,6 +143,8 @@ class Comparison:
         taken = self.partial.get(original)
         if taken is not None and self.refines(taken, linked, care):
             return True
+        if original.op == "pick" and all(self.refines(e, linked, care) for e in original.args[1:]):
+            return True  # whatever the index is: beyond the end it is undefined
         return original.undef and not linked.undef and self._may_be(original, linked)
 
     def _may_be(self, original: Node, linked: Node) -> bool:
