@@ -335,8 +335,8 @@ def test_a_loop_over_interpolations_differs_between_fragments() -> None:
     value = graph.node("interp", "f32", (column, at))
     value.varying = True
     table = {at: (graph.const("i32", 0), after)}
-    assert not terms.closed(more, at, table, 0).varying
-    assert terms.closed(more, value, table, 0).varying
+    assert not terms.closed(more, at, table, 0, {}).varying
+    assert terms.closed(more, value, table, 0, {}).varying
 
 
 MIXED = """#version 450
