@@ -87,7 +87,7 @@ class Terms:
             return args[0]
         if node.op == "at" and node.kind != MEMORY:
             return self.named(args[0], args[1], node.kind)
-        if node.op == "read back":
+        if node.op == READ_BACK:
             return self.read_back(args[0], args[1], node.kind)
         if node.op == "element":
             return self.element(args[0], args[1])
@@ -158,7 +158,7 @@ class Terms:
             column = column.args[0]
         if column.op == "unwritten":
             return self.graph.undefined(kind)
-        node = self.graph.node("read back", kind, (column, vertex))
+        node = self.graph.node(READ_BACK, kind, (column, vertex))
         node.varying = True
         return node
 
@@ -510,9 +510,10 @@ def _imm_of(loop: Node) -> tuple[int, tuple[str, ...]]:
 
 
 _OF_MANY = frozenset(("BitwiseAnd", "BitwiseOr", "BitwiseXor"))
+READ_BACK = "read back"  # what a stage has written to one of its outputs, for a vertex
 OF_PRIMITIVE = "of primitive"  # the value that a primitive of a mesh shader has
 BEHIND = "behind barrier"  # what others have written by then
 # What another invocation has for itself, and not as an operation on what it has.
 OWN = frozenset((
-    "interp", "column", "patch", "at", OF_PRIMITIVE, "read back", BEHIND, "payload value",
+    "interp", "column", "patch", "at", OF_PRIMITIVE, READ_BACK, BEHIND, "payload value",
 ))  # fmt: skip
