@@ -177,6 +177,14 @@ NOT_CHOSEN = {
               "for (int j = 0; j < int(tint.x); j++) if (t) c += v; }"),
         ("q", "c = vec4(0.0); for (int i = 0; i < int(level); i++)"
               "for (int j = 0; j < int(tint.x); j++) if (nothing > 0.5) c += v;")),
+    "a loop for another equal one": (
+        ("q", "float s = 0.0, t = 0.0; bool b = false;"
+              "for (int i = 0; i < int(level); i++) { s += v.x; b = s * nothing > 0.5; }"
+              "c = vec4(b ? v.x : 1.0, b ? 1.0 : v.y, 0, 0);"),
+        ("q", "float s = 0.0, t = 0.0; bool b = false, d = false;"
+              "for (int i = 0; i < int(level); i++) { s += v.x; b = s * nothing > 0.5; }"
+              "for (int i = 0; i < int(level); i++) { t += v.x; d = t * nothing > 0.5; }"
+              "c = vec4(b ? v.x : 1.0, d ? 1.0 : v.y, 0, 0);")),
     "rounds of the other loop": (
         ("q", "c = vec4(0.0); for (int i = 0; i < 2; i++) for (int j = 0; j < 2; j++)"
               "{ bool t = nothing > 0.5; if (i == 0 && t) c += v; if (j == 0 && t) c -= tint; }"),
@@ -230,6 +238,10 @@ WRONG = {
                                       ("q", "c = v + 0.0;")),
     "constants clamped as others": (("q", "int n = -1; c = vec4(clamp(n, 0, 3), v.xyz);"),
                                     ("q", "c = vec4(3.0, v.xyz);")),
+    "a fused product of doubles that rounds": (
+        ("q", "double x = 1.0000000000000002lf, y = -1.0000000000000004lf;"
+              "c = step(v, vec4(float(fma(x, x, y))));"),
+        ("q", "c = step(v, vec4(0.0));")),
     "a fused product that rounds": (
         ("q", "float x = 1.0000001, y = -1.0000002; c = step(v, vec4(fma(x, x, y)));"),
         ("q", "c = step(v, vec4(1.42108547e-14));")),

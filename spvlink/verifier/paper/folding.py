@@ -88,7 +88,7 @@ def _floats(op: str, kind: str, kinds: list[str], v: list[float], bits: list[int
     elif op == "glsl.Fma":  # it may round once or twice, which are one if the product is exact
         product = v[0] * v[1]
         whole = bits_of(kind, product)
-        if whole is None or number(kind, whole) != product:
+        if kind == "f64" or whole is None or number(kind, whole) != product:
             return None
         result = product + v[2]
     elif op == "FConvert":

@@ -277,7 +277,8 @@ class Walker:
         for atom in atoms:
             if not atom.undef:
                 continue
-            testers = self.tested.setdefault(atom, [])
+            # loops may turn out to be equal, and so what they test
+            testers = self.tested.setdefault(self.graph.true if atom.loops else atom, [])
             one = user, self.call.number, lane
             if one not in testers:
                 testers.append(one)
