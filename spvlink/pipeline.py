@@ -284,5 +284,6 @@ class Linked:
 
 def _attributes(value: object) -> dict[str, object]:
     """All of an object. A class that mypyc has compiled has no ``__slots__``."""
-    names = getattr(type(value), "__mypyc_attrs__", None) or getattr(type(value), "__slots__", ())
+    of = type(value)
+    names: tuple[str, ...] = getattr(of, "__mypyc_attrs__", ()) or getattr(of, "__slots__", ())
     return {name: getattr(value, name) for name in names}
