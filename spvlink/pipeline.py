@@ -125,14 +125,10 @@ class InterfaceResult:
         before, after = self.sizes
         return before[2], after[2]
 
-    def __getstate__(self) -> dict[str, object]:
+    def __getstate__(self) -> tuple[None, dict[str, object]]:
         """What is pickled or copied has its bytes counted."""
         state: dict[str, object] = {"measured": self.sizes}  # first: it empties ``measure``
-        return _attributes(self) | state
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
+        return None, {name: getattr(self, name) for name in self.__slots__} | state
 
 
 class Remark:
@@ -272,18 +268,7 @@ class Linked:
         """A picture of the interface before and after, for notebooks."""
         return PICTURES[-1](self) if PICTURES else None
 
-    def __getstate__(self) -> dict[str, object]:
+    def __getstate__(self) -> tuple[None, dict[str, object]]:
         """What is pickled or copied has its remarks made."""
-        state: dict[str, object] = {"written": self.remarks}  # first: it empties ``later``
-        return _attributes(self) | state
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
-
-
-def _attributes(value: object) -> dict[str, object]:
-    """All of an object. A class that mypyc has compiled has no ``__slots__``."""
-    of = type(value)
-    names: tuple[str, ...] = getattr(of, "__mypyc_attrs__", ()) or getattr(of, "__slots__", ())
-    return {name: getattr(value, name) for name in names}
+        state = {"written": self.remarks}  # first: it empties ``later``
+        return None, {name: getattr(self, name) for name in self.__slots__} | state

@@ -132,7 +132,8 @@ def test_links_hand_on_no_more(part: int) -> None:
     for index, name in enumerate(names):
         linked = spvlink.link(build(name), validate=False)
         told = [figures(border) for border in linked.interfaces]
-        assert told == [figures(b) for b in pickle.loads(pickle.dumps(linked)).interfaces]
+        if not spvlink.COMPILED:  # mypyc's classes are not pickled
+            assert told == [figures(b) for b in pickle.loads(pickle.dumps(linked)).interfaces]
         assert told == [figures(border) for border in batched[index].interfaces]
         for border in linked.interfaces:
             if border.producer in ("vert", "tesc", "tese", "geom", "mesh"):
