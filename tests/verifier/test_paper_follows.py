@@ -79,6 +79,9 @@ RIGHT = {
                 ("q", "c = vec4((uint(level) & 4u) != 0u ? 4.0 : 0.0);")),
     "the least number": (("q", "uint n = uint(level); c = vec4(min(max(n, 0u), ~0u));"),
                          ("q", "uint n = uint(level); c = vec4(n);")),
+    "a condition for an undefined one": (
+        ("q", "float other; if (nothing < other) c = v; else c = tint;"),
+        ("q", "if (v.x < 1.0) c = v; else c = tint;")),
     "bits of constants": (
         ("q", "uint a = 6u; c = v * float(bitCount(a) + findMSB(a) + findLSB(a))"
               " + float(bitfieldReverse(a) >> 29);"),
@@ -284,6 +287,32 @@ WRONG = {
     "stores by address in another order": (
         ("q", "first.n[0] = v.x; second.n[0] = v.y; c = v;"),
         ("q", "second.n[0] = v.y; first.n[0] = v.x; c = v;")),
+    "two conditions for an undefined one": (
+        ("q", "float other; if (nothing < other) c = v; else c = tint;"),
+        ("q", "if (v.x < 1.0) { if (v.y < 2.0) c = v; else c = vec4(9.0); } else c = tint;")),
+    "two undefined conditions for one": (
+        ("q", "float other; if (nothing < other) c = v; else c = tint;"),
+        ("q", "if (nothing < 1.0) { if (nothing < 2.0) c = v; else c = vec4(9.0); }"
+              "else c = tint;")),
+    "two sums for an undefined one": (
+        ("q", "c.x = nothing + v.x < 1.0 ? v.x : v.y;"),
+        ("q", "if (v.z + v.x < 1.0) { if (v.w + v.x < 1.0) c.x = v.x; else c.x = 9.0; }"
+              "else c.x = v.y;")),
+    "an undefined condition, and another one for it": (
+        ("q", "float other; c = vec4(v.x < 1.0 ? 2.0 : 3.0); c.x = v.y;"
+              "if (!(nothing < other)) c.x = tint.x;"),
+        ("q", "float other; c = vec4(v.x < 1.0 ? 2.0 : 3.0);"
+              "if (v.x < 1.0) { if (nothing < other) c.x = v.y; else c.x = 9.0; }"
+              "else c.x = tint.x;")),
+    "two conditions on numbers for an undefined one": (
+        ("q", "int n = int(level), o; c.x = (n ^ o) < 1 ? v.x : v.y;"),
+        ("q", "int n = int(level); if ((n ^ int(v.z)) < 1) {"
+              "if ((n ^ int(v.w)) < 1) c.x = v.x; else c.x = 9.0; } else c.x = v.y;")),
+    "a condition on a number that both have": (
+        ("q", "int n = int(level), o; c.x = (n ^ o) < 1 ? v.x : float(n ^ int(v.z));"),
+        ("q", "int n = int(level); if ((n ^ int(v.z)) < 1) {"
+              "if ((n ^ int(v.w)) < 1) c.x = v.x; else c.x = 9.0; }"
+              "else c.x = float(n ^ int(v.z));")),
     "an undefined value that decides": (("q", "c = v;"), ("q", "c = nothing > 0.5 ? v : tint;")),
     "two choices by an undefined value": (
         ("q", "c = vec4(0.0);"),

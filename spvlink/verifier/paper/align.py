@@ -3,6 +3,9 @@
 Choices stand in the order in which their conditions were made. Where one side has another node for
 a condition, since it is defined where the original is not, the choices stand in another order, and
 sums and products have their operands in another one. So each such node is replaced, from below.
+
+A node of the original that may be undefined stands for one node of the linked value at most. Two
+conditions would else become one, and what is done where they differ would be gone.
 """
 
 from __future__ import annotations
@@ -27,15 +30,24 @@ def aligned(terms: Terms, comparison: Comparison, original: Node, linked: Node) 
     if not candidates:
         return linked
     known: dict[Node, Node] = {}
+    stands: set[Node] = set()  # for a node of the linked value
+    made_so: set[Node] = set()  # of operands that were replaced
     for node in sorted(theirs - mine, key=lambda n: n.id):
         args = [known.get(arg, arg) for arg in node.args]
         stays = args == list(node.args) or terms.outgrown(node, args)
         made = node if stays else terms.rebuilt(node, args)
         if made not in mine:
             for candidate in candidates.get(_kind(made), []):
+                if candidate.loose and (candidate in stands or candidate in made_so):
+                    continue
                 if comparison.refines(candidate, made, terms.graph.true):
                     made = candidate
+                    stands.add(candidate)
                     break
+        elif made.loose and made in stands:
+            return linked
+        else:
+            made_so.add(made)
         known[node] = made
     return known.get(linked, linked)
 

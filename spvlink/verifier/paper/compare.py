@@ -158,10 +158,15 @@ class Comparison:
         )
 
     def _choices(self, original: Node, linked: Node, care: Node, atoms: list[Node]) -> bool:
-        """By cases. Where the atoms are two nodes, they may still be one condition."""
+        """By cases. Where the atoms are two nodes, they may still be one condition. If that may be
+        undefined, it says nothing of other conditions: each use may see another value."""
         graph = self.graph
         if len(atoms) == 2 and atoms[0] is not atoms[1] and self._alike(atoms[0], atoms[1], care):
             mine = atoms[0]
+            if mine.loose:
+                return self.refines(original.args[1], linked.args[1], care) and self.refines(
+                    original.args[2], linked.args[2], care
+                )
             return self.refines(
                 original.args[1], linked.args[1], graph.both(care, mine)
             ) and self.refines(

@@ -24,6 +24,8 @@ CONST: Final = "const"
 UNDEF: Final = "undef"
 ITE: Final = "ite"
 CHOICE: Final = "choice"  # what one instruction takes an undefined value for
+# They may be undefined without a part that is: beyond an end, or where nothing is written.
+_LOOSE: Final = frozenset((UNDEF, "pick", "element", "patch", "payload value", "behind barrier"))
 
 
 class NotProvable(Exception):
@@ -34,7 +36,8 @@ class Node:
     """A scalar value. ``kind``: "f32", "i32" (with or without sign), "b", "mem", "o" ..."""
 
     __slots__ = (
-        "args", "height", "id", "imm", "kind", "loops", "op", "possible", "undef", "varying",
+        "args", "height", "id", "imm", "kind", "loops", "loose", "op", "possible", "undef",
+        "varying",
     )  # fmt: skip
 
     def __init__(
@@ -46,12 +49,15 @@ class Node:
         self.args = args
         self.imm = imm
         self.undef = op == UNDEF
+        # whether another value may stand for it, since it may be undefined
+        self.loose = op in _LOOSE
         self.loops = 0
         self.height = 0  # of loops inside each other
         self.possible: int | None = None  # bits of an integer that may be set, once asked for
         self.varying = False  # whether it may differ from one invocation to the next
         for arg in args:
             self.undef = self.undef or arg.undef
+            self.loose = self.loose or arg.loose or (arg.kind == MEMORY and kind != MEMORY)
             self.loops |= arg.loops
             self.varying = self.varying or arg.varying
             if arg.height > self.height:
