@@ -21,7 +21,7 @@ from spvlink.errors import Usage
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
-    from typing import Final, Literal
+    from typing import Any, Final, Literal
 
 PROGRAM: Final = "spirv-val"
 PACKAGE: Final = "spirv-tools"
@@ -68,6 +68,9 @@ _SOURCE_LANGUAGE: Final = "Invalid source language operand"
 _OP_SOURCE: Final = 3
 _MAGIC: Final = 0x07230203
 
+# A ``valid_modules.ValidModules`` where one process links much: what needs no process of spirv-val.
+known: Any = None
+
 
 def available() -> bool:
     """Whether spirv-val is in PATH."""
@@ -107,7 +110,20 @@ def validate(data: bytes, target_env: str) -> str | None:
 
 
 def validate_all(modules: Sequence[bytes], target_env: str) -> list[str | None]:
-    """``validate`` of all modules side by side: a process costs about 10 ms. Usage if not there."""
+    """``validate`` of all modules side by side: a process costs some milliseconds. Raises Usage if
+    spirv-val is not there."""
+    if known is None:
+        return _ask(modules, target_env)
+    messages: list[str | None] = [None] * len(modules)
+    rest = [at for at, data in enumerate(modules) if not known.has(data, target_env)]
+    for at, message in zip(rest, _ask([modules[at] for at in rest], target_env)):
+        messages[at] = message
+        if message is None:
+            known.add(modules[at], target_env)
+    return messages
+
+
+def _ask(modules: Sequence[bytes], target_env: str) -> list[str | None]:
     messages = _run(modules, target_env, _FLAGS)
     if any(message is not None and "Unrecognized" in message for message in messages):
         messages = _run(modules, target_env, ())  # a spirv-val that lacks one of the flags

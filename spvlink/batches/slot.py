@@ -19,7 +19,7 @@ import tempfile
 import threading
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from spvlink import spawn, system
+from spvlink import spawn, system, validate
 from spvlink.errors import Broken
 
 if TYPE_CHECKING:
@@ -209,10 +209,12 @@ def serve(memory: int) -> None:
     # All of it is imported before the clock of the first job starts.
     import spvlink.batches.work
     import spvlink.chain.remarks  # noqa: F401
+    from spvlink.valid_modules import ValidModules
 
     if memory:
         system.limit_memory(memory)  # spirv-val limits its own alike
     spawn.side_by_side = False  # a worker is one core
+    validate.known = ValidModules()
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(incoming, waiting), daemon=True).start()
     _send(outgoing, b"")

@@ -48,6 +48,7 @@ RANKS = {
     "link.payload": 12,
     "report": 13,  # one floor, free among themselves
     "validate": 13,
+    "valid_modules": 14,
     "varying_bytes": 13,
     "layout": 13,
     "entry": 13,
