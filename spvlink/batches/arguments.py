@@ -86,7 +86,7 @@ choices:
 
 reports:
   --report FILE           write totals and a line for each pipeline and each job as JSON
-                          (-: to standard output)
+                          (-: to standard output; FILE.jsonl: as JSON Lines)
   --html FILE             write the same as a page for a browser, with a picture of every interface
   --progress always|never
                           show or hide the progress (default: shown on a terminal)

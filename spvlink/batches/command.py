@@ -22,7 +22,7 @@ from spvlink.batches.pool import Pool
 from spvlink.batches.progress import NEVER, Progress
 from spvlink.batches.shards import HEADER, ShardHeader
 from spvlink.batches.store import SUFFIX, JobStore, writing
-from spvlink.batches.summary import BatchReport
+from spvlink.batches.summary import LINES, BatchReport
 from spvlink.errors import Broken, SpvlinkError, Usage, Worse
 from spvlink.pipeline import DEFECT, LINKED, UNCHANGED
 
@@ -273,7 +273,8 @@ def _print(lines: list[str]) -> None:
 def _reports(command: BatchCommand, report: BatchReport) -> Iterator[tuple[str, Iterable[str]]]:
     """(file, what it is to hold)."""
     if command.report is not None:
-        yield command.report, report.text()
+        lines = command.report.endswith(LINES)
+        yield command.report, report.lines() if lines else report.text()
     if command.html is not None:
         from spvlink.page import page
 

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from spvlink.batches.plan import shown
+from spvlink.batches.summary import LINES
 from spvlink.errors import Usage
 from spvlink.pipeline import DEFECT, FAILED, INVALID, LINKED, PASSED, UNCHANGED
 
@@ -24,7 +25,8 @@ FIGURES: Final = {
 TOTALS: Final = {"modules": "modules", **FIGURES}
 _KINDS: Final = (LINKED, UNCHANGED, PASSED, INVALID, FAILED, DEFECT)
 _DONE: Final = (LINKED, UNCHANGED)  # kinds that have figures
-_LIMIT: Final = 4 << 30  # bytes of a report
+_LIMIT: Final = 4 << 30  # bytes of a report that is one document
+_LINE_LIMIT: Final = 64 << 20  # bytes of an entry
 
 
 class PipelineFigures:
@@ -71,26 +73,44 @@ def _sum(job: Entry, name: str) -> int:
     return sum(_after(stage[name]) for stage in job.get("stages", ()))
 
 
+def _document(path: str) -> Any:
+    with open(path, "rb") as file:
+        data = file.read(_LIMIT + 1)
+    return json.loads(data) if len(data) <= _LIMIT else None
+
+
+def _entries(path: str, name: str) -> Iterator[Any]:
+    """What the lines of a report in JSON Lines hold that have this member."""
+    with open(path, "rb") as file:
+        while line := file.readline(_LINE_LIMIT):
+            entry = json.loads(line)
+            if name in entry:
+                yield entry[name]
+
+
 class OldReport:
     """The report of an earlier build. Raises Usage if the file is none."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         try:
-            with open(path, "rb") as file:
-                data = file.read(_LIMIT + 1)
-        except OSError as error:
-            raise Usage(f"{path}: cannot read it: {error.strerror}") from None
-        try:
-            report: Any = json.loads(data) if len(data) <= _LIMIT else None
-        except (ValueError, RecursionError) as error:
-            raise Usage(f"--compare {path}: not JSON: {error}") from None
-        try:
-            self.totals: Entry = report["totals"]
-            self.pipelines = _read(report["jobs"], report["pipelines"])
+            if path.endswith(LINES):
+                totals = next(_entries(path, "totals"))
+                jobs, pipelines = _entries(path, "job"), _entries(path, "pipeline")
+            else:
+                report = _document(path)
+                totals, jobs, pipelines = (report[n] for n in ("totals", "jobs", "pipelines"))
+            self.totals: Entry = totals
+            self.pipelines = _read(jobs, pipelines)
+            if len(self.pipelines) != totals["pipelines"]:
+                raise ValueError  # cut off
             for name in ("locations", "components", "modules", "bytes"):
                 _after(self.totals[name])
-        except (AttributeError, LookupError, TypeError, ValueError):
+        except OSError as error:
+            raise Usage(f"{path}: cannot read it: {error.strerror}") from None
+        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise Usage(f"--compare {path}: not JSON: {error}") from None
+        except (AttributeError, LookupError, StopIteration, TypeError, ValueError):
             why = "this is no report of spvlink batch --report"
             raise Usage(f"--compare {path}: {why}") from None
 

@@ -49,6 +49,12 @@ if TYPE_CHECKING:
     Entry = dict[str, object]
 
 NAMED: Final = 3  # pipelines in a line
+# The lists of a report, and what an entry of each is called in JSON Lines.
+LISTS: Final = {
+    "reasons": "reason", "unknown": "unknown", "warnings": "warning", "pipelines": "pipeline",
+    "shared": "shared", "kept": "kept", "jobs": "job",
+}  # fmt: skip
+LINES: Final = ".jsonl"  # how the name of a report ends that is JSON Lines
 # The words for a way of verifying and its outcome.
 VERDICTS: Final = {
     ("paper", "equal"): "proved equal",
@@ -292,17 +298,38 @@ class BatchReport:
         """The JSON in pieces, a line an entry."""
         yield f'{{\n  "spvlink": {json.dumps(self.version)},\n'
         yield f'  "totals": {json.dumps(self.totals)},\n'
-        yield from _array("reasons", self.reasons())
-        yield from _array("unknown", self.unknown())
-        yield from _array("warnings", self.warnings())
-        yield from _array("pipelines", self.pipelines())
-        if self.plan.variants is not None:
-            yield from _array("shared", self.shared())
-            yield from _array("kept", self.kept())
-        yield from _array("jobs", self.jobs())
-        seconds = {name: round(value, 3) for name, value in self.seconds.items()}
-        yield f'  "seconds": {json.dumps(seconds)},\n'
+        for name, entries in self._lists():
+            yield from _array(name, entries)
+        yield f'  "seconds": {json.dumps(self._seconds())},\n'
         yield f'  "summary": {json.dumps(self.line())}\n}}\n'
+
+    def lines(self) -> Iterator[str]:
+        """The same as JSON Lines, so that no reader needs all of it at once: objects with one
+        member, lists an entry a line."""
+        yield _line("spvlink", self.version)
+        yield _line("totals", self.totals)
+        for name, entries in self._lists():
+            for entry in entries:
+                yield _line(LISTS[name], entry)
+        yield _line("seconds", self._seconds())
+        yield _line("summary", self.line())
+
+    def _lists(self) -> Iterator[tuple[str, Iterable[Entry]]]:
+        yield "reasons", self.reasons()
+        yield "unknown", self.unknown()
+        yield "warnings", self.warnings()
+        yield "pipelines", self.pipelines()
+        if self.plan.variants is not None:
+            yield "shared", self.shared()
+            yield "kept", self.kept()
+        yield "jobs", self.jobs()
+
+    def _seconds(self) -> dict[str, float]:
+        return {name: round(value, 3) for name, value in self.seconds.items()}
+
+
+def _line(name: str, value: object) -> str:
+    return json.dumps({name: value}) + "\n"
 
 
 def _array(name: str, entries: Iterable[Entry]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from spvlink import cli
+from spvlink.batches.summary import LISTS
 from tests.archive.writing import RECORDED
 from tests.support.batch_sets import VARIABLES, command, lines_for, tree, write_lines
 
@@ -42,6 +43,7 @@ def compared(
     path: Path, old: Report, place: Path, capsys: pytest.CaptureFixture[str], *words: object
 ) -> tuple[int, dict[str, list[str]], str]:
     """(exit status, the pipelines of each word that a line begins with, the whole of it)."""
+    old["totals"]["pipelines"] = len(old["pipelines"])
     (place / "old.json").write_text(json.dumps(old))
     status = run(
         "batch", path, "-o", place / "out", "--compare", place / "old.json", *QUIET, *words
@@ -203,6 +205,7 @@ ODD: dict[str, Callable[[Report], object]] = {
     "twice": lambda report: report["pipelines"].append(report["pipelines"][0]),
     "stages": lambda report: report["jobs"][0].update(stages=[{}]),
     "total": lambda report: report["totals"].update(bytes=7),
+    "cut off": lambda report: report["pipelines"].pop(),
 }
 
 
@@ -215,6 +218,54 @@ def test_a_report_of_another_kind(
     refused(json.dumps(old).encode(), given, tmp_path, capsys)
 
 
+def as_lines(report: Report) -> bytes:
+    """A report as JSON Lines."""
+    parts: list[Report] = []
+    for name, value in report.items():
+        entries = value if name in LISTS else [value]
+        parts += [{LISTS.get(name, name): entry} for entry in entries]
+    return "".join(json.dumps(part) + "\n" for part in parts).encode()
+
+
+@pytest.mark.parametrize("variants", [[], ["--variants", "1"]])
+def test_json_lines(
+    variants: list[str], given: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They say what the document says, and are as good an old report."""
+    for name in ("r.json", "r.jsonl"):
+        words = ("-o", tmp_path / "out", "--report", tmp_path / name, *variants, *QUIET)
+        assert run("batch", given, *words) == 0
+    report = json.loads((tmp_path / "r.json").read_text())
+    lines = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    expected = [json.loads(line) for line in as_lines(report).splitlines()]
+    assert [line for line in lines if "seconds" not in line] == [
+        line for line in expected if "seconds" not in line
+    ]
+    assert len(lines) == len(expected) and ("shared" in report) == bool(variants)
+    report["pipelines"][2]["locations"][1] -= 1
+    status, found, said = compared(given, report, tmp_path, capsys, *variants)
+    (tmp_path / "old.jsonl").write_bytes(as_lines(report))
+    words = ("--compare", tmp_path / "old.jsonl", *variants, *QUIET)
+    assert run("batch", given, "-o", tmp_path / "out", *words) == status == WORSE
+    assert capsys.readouterr().out == said and found["worse"] == [report["pipelines"][2]["id"]]
+
+
+@pytest.mark.parametrize("name", sorted(ODD))
+def test_lines_of_another_kind(
+    name: str, given: Path, linked: Report, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = copy(linked)
+    ODD[name](old)
+    refused(as_lines(old), given, tmp_path, capsys, "old.jsonl")
+
+
+@pytest.mark.parametrize("text", [b"", b"no JSON", b"\xff\xfe\x00", b"[" * 50_000, b"7", b"null"])
+def test_no_lines_of_a_report(
+    text: bytes, given: Path, linked: Report, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused(as_lines(linked) + text if text else text, given, tmp_path, capsys, "old.jsonl")
+
+
 @pytest.mark.parametrize(
     "text", [b"", b"no JSON", b"\xff\xfe\x00", b"[" * 50_000, b"7", b"[]", b"null", b"{}", b'"x"']
 )
@@ -224,14 +275,20 @@ def test_no_report(
     refused(text, given, tmp_path, capsys)
 
 
-def refused(text: bytes, given: Path, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def refused(
+    text: bytes,
+    given: Path,
+    place: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str = "old.json",
+) -> None:
     """One line, before any work is done; nothing is written."""
-    old = place / "old.json"
+    old = place / name
     old.write_bytes(text)
     assert run("batch", given, "-o", place / "out", "--compare", old, *QUIET) == 2
     said = capsys.readouterr()
     assert said.err.startswith(f"spvlink: error: --compare {old}: ") and not said.out
-    assert said.err.count("\n") == 1 and tree(place) == {"old.json": text}
+    assert said.err.count("\n") == 1 and tree(place) == {name: text}
 
 
 def test_the_report_of_one_link_is_another(

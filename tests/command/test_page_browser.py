@@ -1,5 +1,5 @@
 """The page of ``--html`` in a real browser: what is seen, light and dark, wide and narrow; mouse,
-keyboard, search; five pipelines and 50,000; names that would like to be code."""
+keyboard, search; five pipelines and 100,000; names that would like to be code."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ from tests.support.pages import Opened
 
 ROOT = Path(__file__).resolve().parents[2]
 FIVE = ("car_paint", "water_tess", "meshlets", "decal", "gbuffer")
-SIZES = {"pipelines": 50_000, "jobs": 5_000}
-SECONDS = 6.0  # until a page with 50,000 pipelines can be used; on a machine of its own it is 0.7
+SIZES = {"pipelines": 100_000, "jobs": 33_334}
+SECONDS = 3.0  # until a page with 100,000 pipelines can be used, the best of
+TRIES = 6
 
 
 @pytest.fixture(scope="module")
@@ -299,27 +300,30 @@ def test_widths(browser: Browser, five: str, width: int) -> None:
 # -- many pipelines --------------------------------------------------------------------------------
 
 
-def test_fifty_thousand(browser: Browser, tmp_path: Path) -> None:
+def test_a_hundred_thousand(browser: Browser, tmp_path: Path) -> None:
     jobs = [pages.job(n) for n in range(SIZES["jobs"])]
     entries = pages.pipelines(SIZES["pipelines"], jobs)
     html = "".join(page.of_batch("1", "", pages.totals(**SIZES), jobs, entries))
-    assert len(html.encode()) < 10_000_000
+    assert len(html.encode()) < 50_000_000  # each job has other varyings: more than real ones have
     address = write(tmp_path / "many.html", html)
-    begin = time.monotonic()
-    seen = Opened(browser, address)
-    seen.page.wait_for_selector("#rows tr")
-    assert time.monotonic() - begin < SECONDS
+    taken: list[float] = []
+    while len(taken) < TRIES and min(taken, default=SECONDS) >= SECONDS:  # others may be at work
+        begin = time.monotonic()
+        seen = Opened(browser, address)
+        seen.page.wait_for_selector("#rows tr")
+        taken.append(time.monotonic() - begin)
+    assert min(taken) < SECONDS, taken
     assert seen.page.evaluate("data.pipelines.length") == SIZES["pipelines"]
     assert seen.page.evaluate("document.querySelectorAll('*').length") < 3000
-    assert seen.page.inner_text("#count") == "1 to 50 of 50,000 pipelines"
+    assert seen.page.inner_text("#count") == "1 to 50 of 100,000 pipelines"
     seen.page.click("#next")
-    assert seen.page.inner_text("#count") == "51 to 100 of 50,000 pipelines"
+    assert seen.page.inner_text("#count") == "51 to 100 of 100,000 pipelines"
     first = seen.page.evaluate("data.pipelines[40000][0]")
     assert seen.search(first) == [first]
     seen.page.click("#rows button.plain")
     assert seen.page.locator(".cell").count() > 4
     assert len(seen.search("vTint_3")) == 50  # a varying of some jobs
-    kind = "broken 48999"
+    kind = "broken 98999"
     assert seen.search(kind) == [kind] and "invalid: cut off" in seen.page.inner_text("#rows")
     assert seen.search("no such pipeline") == []
     assert seen.page.inner_text("#count") == "No pipeline is like that."
