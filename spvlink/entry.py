@@ -47,8 +47,8 @@ def read_pipeline(sources: Sequence[Source]) -> list[Module]:
     for module, candidates, source in zip(modules, every, sources):
         try:
             module.entry = _only(candidates)
-        except BadSpirv as error:
-            error.file = source.file
+        except BadSpirv as bad:
+            bad.file = source.file
             raise
     return modules
 

@@ -50,7 +50,7 @@ class ShaderStage:
 
 
 class ArchivedPipeline:
-    """One graphics pipeline of an archive. It can be pickled.
+    """One graphics pipeline of an archive.
 
     key            16 hex digits
     reason         None, or why it is not to be linked; then what follows may be missing

@@ -106,8 +106,8 @@ class ArchiveWriter:
             format = foz.RAW if entry.format == foz.RAW else foz.DEFLATE
             self._pipelines[hash] = self._keep(foz.packed(foz.GRAPHICS, hash, changed, format))
             self._now[key] = modules_in(changed, f"{hash:016x}") if self._prune else []
-        except OSError as error:
-            raise self._trouble(error) from None
+        except OSError as full:
+            raise self._trouble(full) from None
         for application in self._archive.applications_of(hash):
             for module in hashes.values():
                 link = link_hash(application, foz.MODULE, module)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -12,7 +13,8 @@ import pytest
 from spvlink import cli
 from spvlink.archive.archive import Archive
 from tests.archive.writing import split
-from tests.support.batch_sets import ROOT
+from tests.support.batch_sets import ROOT, lines_for
+from tests.support.judges import refusal
 
 SCRIPT = ROOT / "scripts" / "make-archive"
 
@@ -70,3 +72,46 @@ def test_wrong_numbers(tmp_path: Path) -> None:
     words = [sys.executable, str(SCRIPT), str(tmp_path / "x.foz"), "--pipelines", "0"]
     assert subprocess.run(words, stderr=subprocess.DEVNULL).returncode == 2
     assert not list(tmp_path.iterdir())
+
+
+def test_pipelines_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "modules"
+    folder.mkdir()
+    lines_for(folder, ("decal", "water_tess", "gbuffer"))
+    path = make(tmp_path / "in.foz", "--pipelines", 12, "--hard", "--folder", folder)
+    found = pairs(path)
+    assert len(set(found)) == 12 and {len(modules) for modules in found} == {2, 4}
+    assert cli.main(["batch", str(path), "-o", str(tmp_path / "out.foz"), "--jobs", "1"]) == 0
+    assert "12 pipelines, 12 jobs" in capsys.readouterr().err
+
+
+def test_a_folder_without_pipelines(tmp_path: Path) -> None:
+    words = [sys.executable, SCRIPT, tmp_path / "x.foz", "--pipelines", "3", "--folder", tmp_path]
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+    said = f"make-archive: error: {tmp_path}: no pipeline with constants is there\n"
+    assert done.returncode == 1 and done.stderr == said
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(
+    shutil.which("g++") is None or not Path("/usr/include/zlib.h").exists(),
+    reason="g++ and zlib's header build the optimizer of archives",
+)
+def test_race(tmp_path: Path) -> None:
+    """The optimizer's archive has every module optimized, and spvlink's table has its lines."""
+    words = [ROOT / "scripts" / "race-batch", "--pure", "--pipelines", 12, "--folder", tmp_path]
+    words += ["--mode", "easy", "--only", "batch"]
+    done = subprocess.run(
+        [sys.executable, *map(str, words)], capture_output=True, text=True, check=True
+    )
+    names = [line.split("  ")[1] for line in done.stdout.splitlines() if line.startswith("  ")]
+    assert names[1:] == ["spirv-opt -O", "plan, 4 jobs", "batch"]
+    optimizer = ROOT / "build" / "race" / "archive-optimizer"
+    before, after = tmp_path / "easy12.foz", tmp_path / "optimized.foz"
+    said = subprocess.check_output([optimizer, before, after, "2"], text=True)
+    found = set(pairs(before))
+    assert set(pairs(after)) == found and said.endswith(" modules, 0 failed\n")
+    with Archive([str(before)]) as old, Archive([str(after)]) as new:
+        for module in {module for modules in found for module in modules}:
+            code = new.module(module)
+            assert code != old.module(module) and refusal(code, newer=False) is None

@@ -627,6 +627,28 @@ def test_no_effect_in_a_slice() -> None:
     assert not wrong
 
 
+def test_no_name_for_exceptions_of_two_types() -> None:
+    """``except BadArchive as error``, then ``except OSError as error`` in one function: compiled
+    code takes a variable for a BadArchive, and raises TypeError for the other one."""
+
+    def mixes(node: ast.AST) -> bool:
+        types: dict[str | None, set[str]] = {}
+        for part in ast.walk(node) if isinstance(node, ast.FunctionDef) else ():
+            if isinstance(part, ast.ExceptHandler) and isinstance(part.type, ast.Name):
+                types.setdefault(part.name, set()).add(part.type.id)
+        types.pop(None, None)
+        return any(len(names) > 1 for names in types.values())
+
+    text = "def f():\n    try: g()\n    except A as e: h(e)\n    except B as e: h(e)"
+    assert any(map(mixes, ast.walk(ast.parse(text))))
+    rooms = {"archive", "binary", "chain", "facts", "ir", "link", "passes", "rules", "sets",
+             "driver", "entry", "layout", "patches", "pipeline", "spawn", "state_use", "validate",
+             "verdicts"}  # fmt: skip
+    code = [path for path in FILES if room_of(own_name(path)).split(".")[0] in rooms]
+    wrong = [own_name(path) for path in code if any(map(mixes, nodes(path)))]
+    assert not wrong
+
+
 def test_no_table_is_imported_as_a_module_inside_a_function() -> None:
     """``from spvlink.grammar import needs`` in a function: compiled code finds None there, since
     the tables are not compiled. Names of a table can be imported."""

@@ -1,7 +1,6 @@
 """Which test files run once, on pure Python: those that import nothing of spvlink, by themselves or
-by their helpers, but its rooms ``archive``, ``draw`` and ``layer`` (without ``layer.work``, which
-links). mypyc compiles none of them. The compiled run leaves them out (--compiled-only,
-scripts/test --compiled):
+by their helpers, but its rooms ``draw`` and ``layer`` (without ``layer.work``, which links). mypyc
+compiles none of them. The compiled run leaves them out (--compiled-only, scripts/test --compiled):
 the harness that draws, scripts, the layer's C and real programs. Processes that they start may
 link; other files of the same folders see that they do so on the compiled package, too.
 """
@@ -14,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-NOT_COMPILED = ("archive", "draw", "layer")
+NOT_COMPILED = ("draw", "layer")
 LINKS = "spvlink.layer.work"
 
 
