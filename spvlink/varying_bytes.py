@@ -10,6 +10,8 @@ nor do the indices of a mesh and the payload of a task shader.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from spvlink.binary.decode import decode
 from spvlink.entry import select_entry
 from spvlink.facts.decorations import Decorations
@@ -73,6 +75,7 @@ def sizes_of(stage: CheckedStage) -> Sizes:
     return vertex, position, primitive
 
 
+@lru_cache(maxsize=32)  # pipelines that come one after the other often share their first module
 def sizes_of_module(data: bytes, entry: str | None, stage: str) -> Sizes:
     """The same of a module. Raises SpvlinkError if it cannot be read."""
     module = decode(data)
