@@ -73,6 +73,10 @@ work:
   --shard K/N             do the K-th of N parts of the jobs, K from 1 to N; OUT is a folder, which
                           spvlink merge reads
   --shard-key FILE        seal the shard with the secret in FILE; spvlink merge needs the same one
+  --store WHERE           take results from a store that runs and machines share, and keep new ones
+                          there: a folder, http(s)://HOST/PATH or s3://BUCKET/PREFIX (the last two
+                          need the extra: spvlink[store])
+  --store-key FILE        seal what is kept there with the secret in FILE, and take nothing else
 
 choices:
   --variants all|1|K      linked versions of one module: as many as its pipelines want (default),
@@ -120,7 +124,7 @@ SHARD        the folders of all shards, in any order
 
 The options are those of spvlink batch (see: spvlink batch --help-all). Give the same ones as for
 the shards, and also --report, --html, --compare, --strict and --prune: these have no effect on a
-shard. --jobs and --dask have no effect here.
+shard. --jobs, --dask and --store have no effect here.
 
 exit status: 0 done; 1 the input is not valid, or with --strict: a pipeline passed through; 2 usage,
 or a file that cannot be read or written, or a shard that is missing, damaged or of another batch; 3
@@ -142,6 +146,8 @@ WORDS: Final = OptionWords(
         "--verify",
         "--shard",
         "--shard-key",
+        "--store",
+        "--store-key",
         "--compare",
     ),
     LISTS,
@@ -187,6 +193,8 @@ class BatchCommand:
         self.execute = False
         self.shard: tuple[int, int] | None = None  # (K, N): only the K-th of N parts, from 1
         self.shard_key: str | None = None
+        self.store: str | None = None  # where results are shared, as it was given
+        self.store_key: str | None = None
         self.shards: list[str] | None = None  # the folders of all parts, to be merged
         self.compare: str | None = None
         self.variants: int | None = None  # how many versions a module may have; None: any number
@@ -259,6 +267,9 @@ def _read(command: BatchCommand, given: dict[str, str]) -> None:
         _check_execute(command)
     command.compare = given.get("--compare")
     command.shard_key = given.get("--shard-key")
+    command.store, command.store_key = given.get("--store"), given.get("--store-key")
+    if command.store is None and command.store_key is not None:
+        raise Usage("--store-key is for --store")
     if "--shard" in given:
         command.shard = _shard(given["--shard"])
     _check_shard(command, given)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from spvlink.batches.ends import OutputPlace
     from spvlink.batches.merge import Shard
+    from spvlink.batches.shared import SharedResults
 
 
 def main(
@@ -59,10 +60,11 @@ def main(
     _check_target(command)
     old = OldReport(command.compare) if command.compare is not None else None
     key = shards.read_key(command.shard_key)
+    shared = None if merging else _shared(command)
     try:
         if command.shard is not None:
-            return _run_shard(command, key)
-        return _run(command, key, old, version, say)
+            return _run_shard(command, key, shared)
+        return _run(command, key, shared, old, version, say)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("the same command goes on from here") from None
 
@@ -70,6 +72,7 @@ def main(
 def _run(
     command: BatchCommand,
     key: bytes,
+    shared: SharedResults | None,
     old: OldReport | None,
     version: str,
     say: Callable[[Iterable[str]], object],
@@ -78,7 +81,7 @@ def _run(
     begin = time.monotonic()
     merged = _shards(command, key)
     with _opened(command) as place, _store(command) as store:
-        report = _linked(command, place, store, version, merged)
+        report = _linked(command, place, store, version, merged, shared)
         report.seconds["together"] = time.monotonic() - begin
         _tell(command, report, say)
         worse = ""
@@ -96,7 +99,9 @@ def _defects(count: int, all: int) -> Broken:
     return Broken(f"a defect of spvlink: {what} were passed through because of it")
 
 
-def _run_shard(command: BatchCommand, key: bytes) -> SpvlinkError | None:
+def _run_shard(
+    command: BatchCommand, key: bytes, shared: SharedResults | None
+) -> SpvlinkError | None:
     """Do the jobs of one shard and make its folder."""
     assert command.shard is not None
     number, count = command.shard
@@ -108,12 +113,13 @@ def _run_shard(command: BatchCommand, key: bytes) -> SpvlinkError | None:
         own = [job for job, at in zip(jobs, owner) if at == number - 1]
         keys = [part.key for job in own for part in job.parts]
         plan.start(Progress(plan.pipelines_of(keys), command.progress))
-        _do(command, plan, store, own)
+        _do(command, plan, store, own, shared)
         batch = shards.digest_of_batch(part.key for part in parts)
         head = ShardHeader(number, count, plan.settings.identity, _limits(command), batch, "")
         shards.deliver(command.out, store, keys, head, key)
         if command.progress != NEVER:
-            lines = _listed("passed through", plan.bad, len(plan.bad) + plan.more_bad)
+            lines = _of_store(shared)
+            lines += _listed("passed through", plan.bad, len(plan.bad) + plan.more_bad)
             lines.append(f"spvlink: shard {head.name}: {len(keys)} of {len(parts)} jobs")
             _print(lines)
         defects = [key for key in keys if store.read(key).kind == DEFECT]
@@ -170,18 +176,28 @@ def _shards(command: BatchCommand, key: bytes) -> list[Shard] | None:
     return merge.opened(command.shards, key, which, _limits(command))
 
 
+def _shared(command: BatchCommand) -> SharedResults | None:
+    """The store of ``--store``. Raises Usage."""
+    if command.store is None:
+        return None
+    from spvlink.batches.shared import SharedResults
+
+    return SharedResults(command.store, shards.read_key(command.store_key, "--store-key"))
+
+
 def _linked(
     command: BatchCommand,
     place: OutputPlace,
     store: JobStore,
     version: str,
     merged: list[Shard] | None,
+    shared: SharedResults | None,
 ) -> BatchReport:
     """Link all there is, or take the results of shards, and make OUT."""
     progress = Progress(len(place), command.progress)
     plan = BatchPlan(place, _settings(command), progress, command.variants)
     if merged is None:
-        _do(command, plan, store, plan.make())
+        _do(command, plan, store, plan.make(), shared)
     else:
         from spvlink.batches import merge
 
@@ -191,17 +207,24 @@ def _linked(
     if command.options.strict:
         _refuse(plan)
     stays = place.write(command.out, store, plan.new, plan.variants is not None)
-    return BatchReport(plan, stays, store, version)
+    return BatchReport(plan, stays, store, version, shared)
 
 
 def _do(
-    command: BatchCommand, plan: BatchPlan, store: JobStore, jobs: Iterable[shards.Work]
+    command: BatchCommand,
+    plan: BatchPlan,
+    store: JobStore,
+    jobs: Iterable[shards.Work],
+    shared: SharedResults | None,
 ) -> None:
     """Do jobs of the plan."""
     with contextlib.closing(plan.progress), _executor(command) as (executor, workers):
         try:
-            for job, record in engine.run(jobs, plan.source.module, executor, store, 2 * workers):
+            module, window = plan.source.module, 2 * workers
+            for job, record in engine.run(jobs, module, executor, store, window, shared):
                 plan.take(job, record)
+            if shared is not None:
+                shared.close()
         except (BrokenExecutor, CancelledError) as error:
             raise Usage(f"the workers were lost: {str(error) or type(error).__name__}") from None
 
@@ -253,7 +276,8 @@ def _tell(
         return
     plan = report.plan
     warnings = plan.source.warnings
-    lines = _listed("warning", warnings, len(warnings))
+    lines = _of_store(report.results)
+    lines += _listed("warning", warnings, len(warnings))
     lines += _listed("warning", plan.flawed, len(plan.flawed) + plan.more_flawed)
     lines += _listed("passed through", plan.bad, len(plan.bad) + plan.more_bad)
     lines.append(f"spvlink: {report.line()}")
@@ -282,6 +306,14 @@ def _reports(command: BatchCommand, report: BatchReport) -> Iterator[tuple[str, 
         yield command.html, page.of_batch(report.version, *parts, report.unknown())
 
 
+def _of_store(shared: SharedResults | None) -> list[str]:
+    """What is to be said of the store of ``--store``."""
+    if shared is None:
+        return []
+    lines = [f"spvlink: warning: {line}" for line in shared.warnings()]
+    return [*lines, f"spvlink: store: {shared.line()}"]
+
+
 def _listed(what: str, first: list[str], count: int) -> list[str]:
     """The first lines, and how many more there are."""
     lines = [f"spvlink: {what}: {line}" for line in first[:LISTED]]
@@ -302,6 +334,9 @@ def _check_target(command: BatchCommand) -> None:
             _check_report(command, option, file)
     if command.folder is not None and _inside(out, command.inputs[0]):
         raise Usage(f"-o {out}: it is inside the folder that is read")
+    store = command.store
+    if store is not None and "://" not in store and (_inside(out, store) or _inside(store, out)):
+        raise Usage(f"--store {store}: -o {out} is in it, or the other way round")
     for shard in command.shards or ():
         for path in (out, out + SUFFIX, command.report or "", command.html or ""):
             if path and (_inside(path, shard) or _inside(shard, path)):

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from hashlib import blake2b
 from hmac import compare_digest
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from spvlink.batches.pipelines import digest_of
+from spvlink.batches.shape import NO_RESULT, check_record
 from spvlink.batches.shards import (
     FORMAT,
     HEADER,
@@ -25,11 +25,8 @@ from spvlink.batches.shards import (
     owners,
 )
 from spvlink.batches.store import MODULE, Record
-from spvlink.batches.summary import VERDICTS
 from spvlink.batches.work import JobOutcome
 from spvlink.errors import Usage
-from spvlink.pipeline import ACTIONS, DEFECT, FAILED, INVALID, LINKED, PASSED, UNCHANGED
-from spvlink.report import BYTES
 from spvlink.sources import LIMIT
 
 if TYPE_CHECKING:
@@ -39,10 +36,7 @@ if TYPE_CHECKING:
     from spvlink.batches.shards import Work
     from spvlink.batches.store import JobStore
 
-_KINDS: Final = (LINKED, UNCHANGED, PASSED, INVALID, FAILED, DEFECT)
-_NAME: Final = re.compile(r"[0-9a-f]{40}")
 _LISTED: Final = 10  # shards that an error names
-_NO_RESULT: Final = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _AGAIN: Final = "make this shard again"
 
 
@@ -110,10 +104,10 @@ class Shard:
             with open(path, "rb") as file:
                 file.seek(start)
                 record = Record(**json.loads(file.read(size)))
-            _check_record(record, len(job.modules), known)
+            check_record(record, len(job.modules), known)
         except OSError as error:
             raise Usage(f"{path}: cannot read it: {error.strerror}") from None
-        except _NO_RESULT:
+        except NO_RESULT:
             raise Usage(f"{path}: the result of a job makes no sense: {_AGAIN}") from None
         outcome = JobOutcome(record.kind, record.reason, record.at)
         outcome.entry = record.entry
@@ -185,71 +179,3 @@ def results(
     for job, at in zip(jobs, owner):
         for part in job.parts:
             yield part, store.put(part.key, shards[at].outcome(part, known))
-
-
-# -- the shape of a result: all that reports and pages rely on -------------------------------------
-
-
-def _check_record(record: Record, stages: int, known: Mapping[bytes, int]) -> None:
-    """Raise one of _NO_RESULT unless it is the result of a job of that many stages; ``known`` has
-    the number of stages of each job of the batch."""
-    _must(record.kind in _KINDS and isinstance(record.entry, dict))
-    _must((record.reason is None) == (record.kind == LINKED))
-    _must(record.reason is None or isinstance(record.reason, str))
-    _must(record.at == -1 or _is_index(record.at, stages))
-    _must(len(record.modules) in (0, stages))
-    for name in record.modules:
-        _must(name is None or _NAME.fullmatch(name) is not None)
-    _must(record.kind == LINKED or not any(record.modules))
-    entry: dict[str, Any] = record.entry
-    for one in entry.get("stages", ()):
-        _must(isinstance(one["stage"], str) and _is_index(one["at"], stages))
-        _check_pairs(one, "instructions", "bytes")
-    for part in (entry, entry.get("untouched", {})):
-        for one in part.get("interfaces", ()):
-            _must(isinstance(one["producer"], str) and isinstance(one["consumer"], str))
-            _check_pairs(one, "components", "locations", *BYTES)
-        for one in part.get("remarks", ()):
-            _must(all(isinstance(one[n], str) for n in ("interface", "name", "slot", "why")))
-            _must(one["action"] in ACTIONS)
-            before, after = one["cells"]
-            _must(all(type(cell) is int for cell in [*before, *after]))
-    for one in entry.get("warnings", ()):
-        _must(_is_index(one["at"], stages) and isinstance(one["message"], str))
-        _must(one["rule"] is None or isinstance(one["rule"], str))
-    if "verified" in entry:
-        way, outcome = (entry["verified"][name] for name in ("way", "outcome"))
-        _must((way, outcome) in VERDICTS or ("", outcome) in VERDICTS)
-    if "set" in entry:
-        _check_set(entry["set"], known)
-
-
-def _check_set(figures: dict[str, Any], known: Mapping[bytes, int]) -> None:
-    """What a result says of the family of its job."""
-    jobs = figures["jobs"]
-    _must(all(bytes.fromhex(key) in known for key in jobs))
-    _check_pairs(figures, "slots")
-    for line in figures["shared"]:
-        part, at = line["at"]
-        _must(all(_is_index(n, len(jobs)) for n in [*line["readers"], *line["among"], part]))
-        _must(_is_index(at, known[bytes.fromhex(jobs[part])]))
-        _must(isinstance(line["name"], str) and isinstance(line["slot"], str))
-    for one in figures["kept"]:
-        _must(isinstance(one["module"], str))
-        _must(one["by"] is None or bytes.fromhex(one["by"]) in known)
-
-
-def _check_pairs(entry: dict[str, Any], *names: str) -> None:
-    for name in names:
-        before, after = entry[name]
-        _must(type(before) is type(after) is int)
-
-
-def _is_index(value: object, count: int) -> bool:
-    return type(value) is int and 0 <= value < count
-
-
-def _must(fact: bool) -> None:
-    """Not an assertion: Python may be told to skip these."""
-    if not fact:
-        raise ValueError

@@ -78,8 +78,8 @@ class ShardHeader:
         return blake2b(json.dumps(facts).encode(), digest_size=32, key=key).hexdigest()
 
 
-def read_key(path: str | None) -> bytes:
-    """The key in the file of ``--shard-key``; empty without one. Raises Usage."""
+def read_key(path: str | None, option: str = "--shard-key") -> bytes:
+    """The key in the file of an option; empty without one. Raises Usage."""
     if path is None:
         return b""
     try:
@@ -88,7 +88,7 @@ def read_key(path: str | None) -> bytes:
     except OSError as error:
         raise Usage(f"{path}: cannot read it: {error.strerror}") from None
     if not data or len(data) > KEY_LIMIT:
-        raise Usage(f"--shard-key {path}: expected 1 to {KEY_LIMIT} bytes, not {len(data)}")
+        raise Usage(f"{option} {path}: expected 1 to {KEY_LIMIT} bytes, not {len(data)}")
     return blake2b(data).digest()
 
 

@@ -17,17 +17,17 @@
      "seconds": {...}, "summary": "3 pipelines, 2 jobs, ..."}
 
 Pairs are [before, after]; totals of Locations, components and bytes of vertices and primitives are
-sums over all pipelines. "found" are jobs that were done before, by a run that was killed. "unknown"
-are structures, creation flags and dynamic states that spvlink does not know: what has one stays as
-it is. "warnings" are the errors that ``spvlink check`` finds between stages, of pipelines that were
-linked all the same; "warned" in the totals are these pipelines. "shared" are outputs that a module
-with fewer versions than pipelines (``--variants``) could not drop, "kept" modules that stay because
-a pipeline that stays has them; "slots" in the totals, then: the Locations that all modules together
-declare, and how many they would need at least, each alone. "bytes" are the sizes of archives, or of
-the modules of a manifest or folder; "pruned" is how many modules ``--prune`` left out. "verified",
-with ``--verify``, counts links: how many were proved equal, executed equal, not proved, or not
-equal. "unread_attributes" of a pipeline are the Locations that its vertex input gives and no shader
-has.
+sums over all pipelines. "found" are jobs that were done before, by a run that was killed, and
+"stored", with ``--store``, those whose results came from there. "unknown" are structures, creation
+flags and dynamic states that spvlink does not know: what has one stays as it is. "warnings" are the
+errors that ``spvlink check`` finds between stages, of pipelines that were linked all the same;
+"warned" in the totals are these pipelines. "shared" are outputs that a module with fewer versions
+than pipelines (``--variants``) could not drop, "kept" modules that stay because a pipeline that
+stays has them; "slots" in the totals, then: the Locations that all modules together declare, and
+how many they would need at least, each alone. "bytes" are the sizes of archives, or of the modules
+of a manifest or folder; "pruned" is how many modules ``--prune`` left out. "verified", with
+``--verify``, counts links: how many were proved equal, executed equal, not proved, or not equal.
+"unread_attributes" of a pipeline are the Locations that its vertex input gives and no shader has.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from spvlink.batches.pipelines import BatchPipeline
     from spvlink.batches.plan import BatchPlan
+    from spvlink.batches.shared import SharedResults
     from spvlink.batches.store import JobStore, Record
 
     Entry = dict[str, object]
@@ -69,11 +70,17 @@ class BatchReport:
     may be very many; ``store`` must still have the jobs."""
 
     def __init__(
-        self, plan: BatchPlan, stays: dict[int, str], store: JobStore, version: str
+        self,
+        plan: BatchPlan,
+        stays: dict[int, str],
+        store: JobStore,
+        version: str,
+        results: SharedResults | None = None,
     ) -> None:
         self.plan = plan
         self.stays = stays  # pipelines that could not get their new modules after all, and why
         self.store = store
+        self.results = results
         self.version = version
         self.seconds: dict[str, float] = {}
         self.defects = 0  # pipelines
@@ -112,6 +119,7 @@ class BatchReport:
             **together,
             **({} if plan.source.pruned is None else {"pruned": plan.source.pruned}),
             **self._verified(),
+            **({} if self.results is None else {"stored": self.results.taken}),
         }
 
     def _verified(self) -> Entry:

@@ -52,7 +52,7 @@ class JobOutcome:
 def do(job: Job, *modules: bytes) -> JobOutcome:
     """Link. Raises MemoryError, and Usage if this is not the linker that the job is for: all else
     that goes wrong is an outcome."""
-    _check_identity(job)
+    check_identity(job)
     try:
         sources = sources_of(job, modules)
         options = options_of(job, sources)
@@ -66,7 +66,7 @@ def do(job: Job, *modules: bytes) -> JobOutcome:
 
 def do_family(family: PipelineFamily, *modules: bytes) -> list[JobOutcome]:
     """Link jobs that share modules; an outcome for each. Raises as ``do``."""
-    _check_identity(family.parts[0])
+    check_identity(family.parts[0])
     outcomes: dict[int, JobOutcome] = {}
     rows: dict[int, tuple[list[Source], Options]] = {}
     for at, (job, places) in enumerate(zip(family.parts, family.places)):
@@ -148,7 +148,8 @@ def _verified(
     return outcome
 
 
-def _check_identity(job: Job) -> None:
+def check_identity(job: Job) -> None:
+    """Raise Usage unless this is the linker that the job is for."""
     if identity(job.options.validate) != job.identity:
         raise Usage("a worker has another spvlink or spirv-val than this machine")
 
