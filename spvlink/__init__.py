@@ -113,6 +113,8 @@ def batch(
     pipelines: Iterable[Iterable[Given] | tuple[Iterable[Given], Options]],
     options: Options | None = None,
     executor: Executor | None = None,
+    store: str | None = None,
+    store_key: bytes = b"",
 ) -> Iterator[Batched]:
     """Link many pipelines, those that are the same once.
 
@@ -124,6 +126,11 @@ def batch(
     with spvlink installed on the workers ... The default is a process for each core, where a link
     that takes more than 60 s or 2 GB, or crashes, costs its own pipeline only.
 
+    ``store``: a folder, ``http(s)://HOST/PATH`` or ``s3://BUCKET/PREFIX`` that keeps results for
+    later runs and other machines; the last two need ``spvlink[store]``. ``store_key``: the secret
+    under which they are sealed, and without whose seal none counts. What is wrong with the store is
+    a RuntimeWarning at the end.
+
     Yields a ``Batched`` for each pipeline, as they come: ``index`` says which, ``kind`` and
     ``linked`` what became of it. Raises as ``link`` does for settings that make no sense or a
     missing spirv-val, but nothing for a pipeline: bad SPIR-V is a kind, "invalid". What the
@@ -131,7 +138,7 @@ def batch(
     """
     from spvlink.batches.api import batch as run
 
-    return run(pipelines, options, executor)
+    return run(pipelines, options, executor, store, store_key)
 
 
 def check(

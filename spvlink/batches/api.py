@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from spvlink import validate
@@ -11,6 +12,7 @@ from spvlink.batches import engine
 from spvlink.batches.jobs import JobSettings
 from spvlink.batches.pipelines import BatchPipeline, Shader
 from spvlink.batches.pool import Pool
+from spvlink.batches.shards import secret_of
 from spvlink.batches.store import JobStore
 from spvlink.options import Options
 from spvlink.pipeline import Flaw, InterfaceResult, Linked, Remark, Source, StageResult
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from spvlink.batches.jobs import Job
+    from spvlink.batches.shared import SharedResults
     from spvlink.batches.store import Record
     from spvlink.sources import Given
 
@@ -52,17 +55,29 @@ class Batched:
 
 
 def batch(
-    pipelines: Iterable[Item], options: Options | None, executor: Executor | None
+    pipelines: Iterable[Item],
+    options: Options | None,
+    executor: Executor | None,
+    store: str | None,
+    store_key: bytes,
 ) -> Iterator[Batched]:
     """See ``spvlink.batch``."""
     options = options or Options()
     if options.validate and not validate.available():
         raise validate.missing()
-    return _results(pipelines, options, executor)
+    if store is None:
+        return _results(pipelines, options, executor, None)
+    from spvlink.batches.shared import SharedResults
+
+    shared = SharedResults(store, secret_of(store_key))
+    return _results(pipelines, options, executor, shared)
 
 
 def _results(
-    pipelines: Iterable[Item], options: Options, executor: Executor | None
+    pipelines: Iterable[Item],
+    options: Options,
+    executor: Executor | None,
+    shared: SharedResults | None,
 ) -> Iterator[Batched]:
     with contextlib.ExitStack() as stack:
         store = JobStore(stack.enter_context(tempfile.TemporaryDirectory(prefix="spvlink-")))
@@ -73,10 +88,14 @@ def _results(
             window = 2 * cores()
             stack.callback(executor.shutdown, cancel_futures=True)
         given = _Given(pipelines, options, store)
-        for job, _ in engine.run(given.jobs(), store.module, executor, store, window):
+        for job, _ in engine.run(given.jobs(), store.module, executor, store, window, shared):
             given.done(job.key)
             yield from given.results()
         yield from given.results()
+        if shared is not None:
+            shared.close()
+            for line in shared.warnings():
+                warnings.warn(line, RuntimeWarning, stacklevel=2)
 
 
 class _Given:

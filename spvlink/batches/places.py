@@ -129,9 +129,9 @@ class RemoteStore(StorePlace):
         self.timeout = timeout
         # What it raises for a failure: its own errors, and those of Python that they mean.
         self.failures = (BaseError, OSError, ValueError)
-        url, options = _client(address, timeout)
         make: Any = store.from_url  # its types list every setting of every cloud
         try:
+            url, options = _client(address, timeout)
             self.store = make(url, client_options=options, retry_config=_retries())
         except (*self.failures, TypeError) as error:
             raise Usage(f"--store {shown(address)}: {_first_words(error)}") from None
@@ -175,7 +175,7 @@ def _client(address: str, timeout: float) -> tuple[str, dict[str, Any]]:
     if at:
         word = base64.b64encode(unquote(user).encode()).decode()
         options["default_headers"] = {"authorization": f"Basic {word}"}
-    return parts._replace(netloc=host).geturl(), options
+    return parts._replace(netloc=host).geturl().rstrip("/"), options
 
 
 def _retries() -> Any:
@@ -211,7 +211,7 @@ def check(address: str) -> None:
         if os.path.lexists(address) and not os.path.isdir(address):
             raise Usage(f"{name}: there is a file of this name")
         return
-    if not rest.partition("/")[0]:
+    if not rest.partition("/")[0].rpartition("@")[2]:
         raise Usage(f"{name}: the {'bucket' if scheme == S3 else 'host'} is missing")
     if "?" in rest or "#" in rest:
         raise Usage(f"{name}: expected an address without a question mark and a number sign")

@@ -73,15 +73,14 @@ class Patience:
 
 class SharedResults:
     """A store, as one run sees it. ``secret``: under which entries are sealed, empty for none.
-    ``timeout``: seconds for one object. Raises Usage for an address that makes no sense, or if
-    what it needs is not installed."""
+    Raises Usage for an address that makes no sense, or if what it needs is not installed."""
 
-    def __init__(self, address: str, secret: bytes = b"", timeout: float = TIMEOUT) -> None:
+    def __init__(self, address: str, secret: bytes) -> None:
         places.check(address)
+        self.timeout = timeout = TIMEOUT
         self.name = f"--store {places.shown(address)}"
         self.place: StorePlace = places.place_of(address, timeout)
         self.secret = secret
-        self.timeout = timeout
         self.ahead = _AHEAD  # work items that it may be asked for at a time
         self.taken = 0  # jobs whose results came from here
         self._linked = 0  # jobs that had to be done
@@ -135,7 +134,7 @@ class SharedResults:
         """The run had nothing to do for so long but to wait for these answers."""
         self._waited += seconds
         self._answers += answers
-        if self._waited > max(self.timeout, _WORTH * self._answers):
+        if answers and self._waited > max(self.timeout, _WORTH * self._answers):
             self.reading.failed("it takes longer than it saves", last=True)
 
     # -- writing -----------------------------------------------------------------------------------
