@@ -14,7 +14,12 @@
     cluster     run jobs on the machines of Dask
     store       keep finished jobs on the disk
     journal     append records to a file that survives a kill
-    engine      run each job once, if the store lacks it
+    engine      run each job once, if the stores lack it
+    shared      ask the store that runs share, and write to it (``--store``)
+    places      read and write objects in a folder, on a web server or in S3
+    entries     make an entry of a store, and check one
+    stored      check the modules of an entry that has no seal
+    shape       check the shape of results that come from elsewhere
     shards      deal jobs out to machines, write the folder of one (``--shard``)
     merge       check the folders of all shards, read their results
     compare     compare with the report of an earlier build (``--compare``)

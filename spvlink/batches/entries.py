@@ -99,7 +99,7 @@ def _packed(data: bytes, key: bytes, secret: bytes) -> bytes:
         raise WrongEntry("it is no entry of a store")
     end = data.find(b"\n", len(MAGIC), len(MAGIC) + _HEADER_LIMIT)
     try:
-        header = json.loads(data[len(MAGIC) : max(end, 0)])
+        header = json.loads(data[len(MAGIC) : end])  # without an end: too much
         own, digest, seal = (str(header[name]) for name in ("key", "digest", "seal"))
     except NO_RESULT:
         raise WrongEntry("it is damaged") from None
@@ -123,8 +123,9 @@ def _outcomes(given: Any, rest: bytes, work: Work) -> list[JobOutcome]:
     modules: dict[str, bytes] = {}
     at = 0
     for name, size in given["modules"]:
-        data = rest[at : at + max(size, 0)]
-        at += max(size, 0)
+        end = at + max(size, 0)
+        data = rest[at:end]
+        at = end
         if digest_of(data) != name:
             raise ValueError
         modules[name] = data

@@ -23,9 +23,10 @@ WEB: Final = ("http", "https")
 S3: Final = "s3"
 _OTHERS_MAY_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 _TEMPORARY: Final = "tmp"
-_OLD: Final = 24 * 3600  # seconds, of a temporary file: whoever wrote it was killed
+_OLD: Final = 24 * 3600  # seconds, of a temporary file: the run that wrote it was killed
 _CONNECT: Final = 5.0  # seconds
 _STATUS: Final = re.compile(r"status code: ([0-9]{3} [A-Za-z ]*)")
+_KIND: Final = re.compile(r"kind: (Timeout|Connect)\b")
 _LONGEST: Final = 120  # characters of a reason
 
 
@@ -34,8 +35,11 @@ class PlaceFailure(Exception):
 
 
 class StorePlace:
-    """``read`` gives an object and whether nobody but this user can have written it, or None if
-    there is none; ``write`` keeps one, as a whole or not at all. Both raise PlaceFailure."""
+    """``readers``: threads that read at a time. ``read`` gives an object and whether only this user
+    can have written it, or None if there is none; ``write`` keeps one, as a whole or not at all.
+    Both raise PlaceFailure."""
+
+    readers = 16
 
     def read(self, name: str, limit: int) -> tuple[bytes, bool] | None:
         """``limit``: the most bytes that an object may have."""
@@ -48,6 +52,8 @@ class StorePlace:
 class StoreFolder(StorePlace):
     """A folder of this machine, or one that machines share: FOLDER/ab/abcd... for an object, and
     FOLDER/tmp for those that are being written."""
+
+    readers = 4  # more of them get in each other's way
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -158,9 +164,10 @@ class RemoteStore(StorePlace):
         status = _STATUS.search(text)
         if status is not None:
             return status[1].strip()
-        if "kind: Timeout" in text:
-            return f"no answer in {self.timeout:g} s"
-        return "nobody answers" if "kind: Connect" in text else _first_words(error)
+        kind = _KIND.search(text)
+        if kind is None:
+            return _first_words(error)
+        return f"no answer in {self.timeout:g} s" if kind[1] == "Timeout" else "nobody answers"
 
 
 def _client(address: str, timeout: float) -> tuple[str, dict[str, Any]]:

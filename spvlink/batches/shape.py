@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from spvlink.batches.summary import VERDICTS
 from spvlink.pipeline import ACTIONS, DEFECT, FAILED, INVALID, LINKED, PASSED, UNCHANGED
 from spvlink.report import BYTES
 
@@ -17,6 +16,13 @@ if TYPE_CHECKING:
 
 # What ``check_record`` raises, and what reading JSON and making a Record of it may raise.
 NO_RESULT: Final = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
+# The words for a way of verifying and its outcome.
+VERDICTS: Final = {
+    ("paper", "equal"): "proved equal",
+    ("executed", "equal"): "executed equal",
+    ("", "unknown"): "not proved",
+    ("", "unequal"): "not equal",
+}
 _KINDS: Final = (LINKED, UNCHANGED, PASSED, INVALID, FAILED, DEFECT)
 _NAME: Final = re.compile(r"[0-9a-f]{40}")
 _STAGE: Final = {"at", "stage", "instructions", "bytes"}

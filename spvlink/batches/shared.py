@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 TIMEOUT: Final = 10.0  # seconds for one object
 _AHEAD: Final = 32
 _UNWRITTEN: Final = 32  # results that wait to be written
-_READERS: Final = 16  # threads
-_WRITERS: Final = 8
+_WRITERS: Final = 8  # threads
 _IN_A_ROW: Final = 3  # failures
 _IN_ALL: Final = 10
 _WORTH: Final = 0.1  # seconds that a run may wait for a result, on average
@@ -92,7 +91,7 @@ class SharedResults:
         self._room = threading.Semaphore(_UNWRITTEN)
         self._waited = 0.0
         self._answers = 0
-        self._readers = _Threads(_READERS)
+        self._readers = _Threads(self.place.readers)
         self._writers = _Threads(_WRITERS)
 
     # -- reading -----------------------------------------------------------------------------------

@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from spvlink.batches import plan as plans
 from spvlink.batches.pipelines import IneligiblePipeline
+from spvlink.batches.shape import VERDICTS
 from spvlink.pipeline import DEFECT, FAILED, INVALID, LINKED, PASSED, UNCHANGED
 
 if TYPE_CHECKING:
@@ -56,13 +57,6 @@ LISTS: Final = {
     "shared": "shared", "kept": "kept", "jobs": "job",
 }  # fmt: skip
 LINES: Final = ".jsonl"  # how the name of a report ends that is JSON Lines
-# The words for a way of verifying and its outcome.
-VERDICTS: Final = {
-    ("paper", "equal"): "proved equal",
-    ("executed", "equal"): "executed equal",
-    ("", "unknown"): "not proved",
-    ("", "unequal"): "not equal",
-}
 
 
 class BatchReport:

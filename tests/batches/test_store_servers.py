@@ -13,6 +13,7 @@ import pytest
 
 from spvlink import cli
 from spvlink.batches import shared
+from spvlink.batches.places import RemoteStore
 from tests.support.batch_sets import NAMES, batch, lines_for, tree, write_lines
 from tests.support.chains import PAIRS
 from tests.support.store_servers import PASSWORD, store_server, variables_of_s3
@@ -183,7 +184,7 @@ def test_a_store_that_takes_longer_than_it_saves_is_left(
     run: Callable[..., tuple[int, int, list[str]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared, "TIMEOUT", 2.0)
-    monkeypatch.setattr(shared, "_READERS", 1)
+    monkeypatch.setattr(RemoteStore, "readers", 1)
     with store_server() as server:
         run(server.address)
         server.delay = 0.9
