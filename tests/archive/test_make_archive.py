@@ -42,6 +42,18 @@ def test_the_seed_decides(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.foz", "other.foz", "same.foz"]
 
 
+def test_a_part_of_the_modules_changes(tmp_path: Path) -> None:
+    """The pipelines stay, with their keys; about so many of the modules are others."""
+    before, after = (
+        make(tmp_path / f"{part}.foz", "--pipelines", 900, "--changed", part) for part in (0, 20)
+    )
+    assert before.read_bytes() == make(tmp_path / "same.foz", "--pipelines", 900).read_bytes()
+    keys = [{key for key, _ in split(path.read_bytes())} for path in (before, after)]
+    tags = [Counter(tag for tag, _ in one - other) for one, other in (keys, keys[::-1])]
+    assert tags[0] == tags[1] and set(tags[0]) == {4}
+    assert 0.1 < tags[0][4] / sum(tag == 4 for tag, _ in keys[0]) < 0.3
+
+
 def test_pairs_stand_in_three_pipelines_and_share_vertex_modules(tmp_path: Path) -> None:
     found = pairs(make(tmp_path / "in.foz", "--pipelines", 1201))
     assert len(found) == 1201
