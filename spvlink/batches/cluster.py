@@ -1,19 +1,18 @@
 """Jobs on other machines: Dask's distributed scheduler as an executor.
 
-A module travels to the scheduler once, as a task whose value it is, named by its content: workers
-take it from each other, and what died with a worker is made again from the task. On each worker a
-job has a process of its own (``slot``), with the same limits as here.
+A task of Dask costs about as much as a link, so jobs travel in bundles, each module of a bundle
+once. On each worker a job has a process of its own (``slot``), with the same limits as here.
 """
 
 from __future__ import annotations
 
 import contextlib
 import threading
-from collections import OrderedDict
+from collections import deque
 from concurrent.futures import CancelledError, Executor, Future
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from spvlink.batches.pipelines import digest_of
 from spvlink.batches.slot import CRASHED, Trouble, WorkerSlot
 from spvlink.errors import Usage
 
@@ -21,84 +20,123 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 CONNECT: Final = 10  # seconds
-MODULES: Final = 512 << 20  # bytes of modules that the cluster keeps for jobs to come
+BUNDLE: Final = 16  # jobs
+BUNDLE_SIZE: Final = 4 << 20  # bytes of modules after which a bundle is full
+AHEAD: Final = 2  # bundles for each worker: the one that it has, and the next one
+
+
+class _Errand:
+    """A job on its way. ``alone``: it was lost in a bundle, and gets a task of its own."""
+
+    def __init__(self, act: Callable[..., Any], job: Any, modules: tuple[bytes, ...]) -> None:
+        self.act = act
+        self.job = job
+        self.modules = modules
+        self.future: Future[Any] = Future()
+        self.alone = False
+
+
+class Bundle:
+    """Jobs as they travel: ``modules`` once each, and for each job (what to call, the job, indices
+    of its modules)."""
+
+    def __init__(self, errands: list[_Errand]) -> None:
+        places: dict[bytes, int] = {}
+        self.jobs = [
+            (one.act, one.job, [places.setdefault(data, len(places)) for data in one.modules])
+            for one in errands
+        ]
+        self.modules = list(places)
 
 
 class Cluster(Executor):
-    """``submit(fn, job, *payloads)`` on the workers that a Dask client knows. ``workers``: how many
-    threads they have together."""
+    """``submit(fn, job, *modules)`` on the workers that a Dask client knows. ``workers``: how many
+    threads they have together. ``window``: how many jobs should be under way, so that bundles are
+    full."""
 
     def __init__(self, client: Any, timeout: float, memory: int) -> None:
-        self.client = client
         self.limits = timeout, memory
         self.inner = client.get_executor(pure=False)
-        self.modules: OrderedDict[str, tuple[Any, int]] = (
-            OrderedDict()
-        )  # what is there, oldest first
-        self.size = 0
-        self.sent = 0  # bytes of modules
-
-    @property
-    def workers(self) -> int:
-        return sum(self.client.nthreads().values())
+        self.workers = sum(client.nthreads().values())
+        self.window = 2 * AHEAD * BUNDLE * self.workers
+        self.sent = 0  # bundles
+        self._waiting: deque[_Errand] = deque()
+        self._under_way = 0  # bundles
+        self._lock = threading.RLock()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        job, *payloads = args
-        there = [self._there(data) for data in payloads]
-        future: Future[Any] = Future()
-        inner = self.inner.submit(isolated, *self.limits, fn, job, *there)
-        inner.add_done_callback(lambda done: _settle(future, done))
-        return future
+        job, *modules = args
+        errand = _Errand(fn, job, tuple(modules))
+        with self._lock:
+            self._waiting.append(errand)
+            self._send()
+        return errand.future
 
-    def _there(self, data: bytes) -> Any:
-        """A module as a future of the cluster; jobs hold on to those that they need."""
-        name = digest_of(data)
-        if name in self.modules:
-            self.modules.move_to_end(name)
-            return self.modules[name][0]
-        future = self.client.submit(_itself, data, key=f"spvlink-module-{name}", pure=True)
-        self.modules[name] = future, len(data)
-        self.size += len(data)
-        self.sent += len(data)
-        while self.size > MODULES:
-            self.size -= self.modules.popitem(last=False)[1][1]
-        return future
+    def _send(self) -> None:
+        """Send what may go. Little is sent a job at a time, so that all workers have something."""
+        while self._waiting and self._under_way < AHEAD * self.workers:
+            most = min(BUNDLE, 1 + len(self._waiting) // (AHEAD * self.workers))
+            errands: list[_Errand] = []
+            size = 0
+            while self._waiting and len(errands) < most and size < BUNDLE_SIZE:
+                if errands and self._waiting[0].alone:
+                    break
+                errand = self._waiting.popleft()
+                if errand.alone or errand.future.set_running_or_notify_cancel():
+                    errands.append(errand)
+                    size += sum(map(len, errand.modules))
+                if errand.alone:
+                    break
+            if errands:
+                self._under_way += 1
+                self.sent += 1
+                inner = self.inner.submit(run_bundle, *self.limits, Bundle(errands))
+                inner.add_done_callback(partial(self._settle, errands))
+
+    def _settle(self, errands: list[_Errand], inner: Future[Any]) -> None:
+        """Hand on what came of a bundle. Dask tries one whose worker is lost on others, and gives
+        up when it has cost several; then each job of it is tried alone."""
+        from distributed import KilledWorker
+
+        error = CancelledError() if inner.cancelled() else inner.exception()
+        with self._lock:
+            self._under_way -= 1
+            if isinstance(error, KilledWorker) and len(errands) > 1:
+                for errand in errands:
+                    errand.alone = True
+                self._waiting.extendleft(reversed(errands))
+                errands = []
+            self._send()
+        if isinstance(error, KilledWorker):
+            error = Trouble(CRASHED, "several workers of the cluster died of it")
+        for number, errand in enumerate(errands):
+            good, result = (False, error) if error is not None else inner.result()[number]
+            if good:
+                errand.future.set_result(result)
+            else:
+                errand.future.set_exception(result)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self.modules.clear()
         with contextlib.suppress(Exception):  # the scheduler may have gone
             self.inner.shutdown(wait=wait and not cancel_futures)
-
-
-def _settle(future: Future[Any], inner: Future[Any]) -> None:
-    """Hand on what came of a job. Dask tries one whose worker is lost on others, and gives up when
-    it has cost several."""
-    from distributed import KilledWorker
-
-    if not future.set_running_or_notify_cancel():
-        return
-    error = CancelledError() if inner.cancelled() else inner.exception()
-    if isinstance(error, KilledWorker):
-        future.set_exception(Trouble(CRASHED, "several workers of the cluster died of it"))
-    elif error is not None:
-        future.set_exception(error)
-    else:
-        future.set_result(inner.result())
-
-
-def _itself(data: bytes) -> bytes:
-    return data
 
 
 _slots = threading.local()  # of the worker's threads
 
 
-def isolated(timeout: float, memory: int, act: Callable[..., Any], *arguments: Any) -> Any:
-    """Run it in a process beside the worker."""
+def run_bundle(timeout: float, memory: int, bundle: Bundle) -> list[tuple[bool, Any]]:
+    """Run each job of a bundle in a process beside the worker: (True, what came of it) or (False,
+    the exception)."""
     limits = timeout, memory
     if getattr(_slots, "limits", None) != limits:
         _slots.slot, _slots.limits = WorkerSlot(timeout, memory), limits
-    return _slots.slot.run(act, arguments)
+    done: list[tuple[bool, Any]] = []
+    for act, job, places in bundle.jobs:
+        try:
+            done.append((True, _slots.slot.run(act, (job, *(bundle.modules[n] for n in places)))))
+        except Exception as error:
+            done.append((False, error))
+    return done
 
 
 @contextlib.contextmanager

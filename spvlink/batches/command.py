@@ -218,9 +218,9 @@ def _do(
     shared: SharedResults | None,
 ) -> None:
     """Do jobs of the plan."""
-    with contextlib.closing(plan.progress), _executor(command) as (executor, workers):
+    with contextlib.closing(plan.progress), _executor(command) as (executor, window):
         try:
-            module, window = plan.source.module, 2 * workers
+            module = plan.source.module
             for job, record in engine.run(jobs, module, executor, store, window, shared):
                 plan.take(job, record)
             if shared is not None:
@@ -236,12 +236,12 @@ def _executor(command: BatchCommand) -> Iterator[tuple[Executor, int]]:
         from spvlink.batches.cluster import connected
 
         with connected(command.dask, command.jobs, command.timeout, command.memory) as cluster:
-            yield cluster, cluster.workers
+            yield cluster, cluster.window
             cluster.shutdown()
         return
     pool = Pool(command.jobs, command.timeout, command.memory)
     try:
-        yield pool, command.jobs
+        yield pool, 2 * command.jobs
     except BaseException:
         pool.shutdown(cancel_futures=True)
         raise

@@ -66,7 +66,7 @@ def test_a_cluster_that_loses_a_worker(
     expected: tuple[Path, dict[str, bytes]], tmp_path: Path
 ) -> None:
     """The same bytes, with both workers and with one that is killed in the middle; then a job that
-    crashes, hangs or eats memory costs itself only, and a module travels once."""
+    crashes, hangs or eats memory costs itself only."""
     manifest, bytes_here = expected
     with cluster(tmp_path) as (address, workers):
         assert address.startswith(HERE)
@@ -98,8 +98,54 @@ def one_alone(address: str) -> None:
         results = list(spvlink.batch(pipelines, executor=batch_acts.Marked(there)))
         kinds = {r.index: r.kind for r in results}
         assert [kinds[n] for n in range(6)] == ["linked", *["failed"] * 3, *["linked"] * 2]
-        modules = [data for name in ("decal", "gbuffer") for data in build(name)]
-        assert there.sent == sum(map(len, {*modules, *marked}))
+        there.shutdown()
+
+
+def test_what_costs_workers_costs_no_other_job() -> None:
+    """The bundle is lost with its worker, again and again; then each job of it is tried alone."""
+    dask: Any = pytest.importorskip("dask")
+    lethal = [batch_acts.MARK + b"kill_parent"]
+    pipelines = [build("decal"), build("gbuffer"), lethal, build("car_paint"), build("water_tess")]
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        cluster_module.connected("local", 1, timeout=30.0, memory=2048) as there,
+    ):
+        there._under_way = cluster_module.AHEAD  # until all of them wait
+        results = list(spvlink.batch(pipelines, executor=Held(there, len(pipelines))))
+        assert there.sent > len(pipelines)  # bundles first, then each job
+        there.shutdown()
+    kinds = {result.index: result.kind for result in results}
+    assert kinds == {0: "linked", 1: "linked", 2: "failed", 3: "linked", 4: "linked"}
+
+
+class Held(batch_acts.Marked):
+    """Lets a cluster send nothing before so many jobs wait, so that there are bundles."""
+
+    def __init__(self, inner: cluster_module.Cluster, count: int) -> None:
+        super().__init__(inner)
+        self.count = count
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        self.count -= 1
+        if not self.count:
+            self.inner._under_way = 0  # type: ignore[attr-defined]
+        return super().submit(fn, *args)
+
+
+def test_bundles(expected: tuple[Path, dict[str, bytes]]) -> None:
+    """Few tasks for many jobs, a module once in each; no job waits for more to come."""
+    decal, paint = build("decal"), build("car_paint")
+    errands = [cluster_module._Errand(print, n, (decal[0], paint[1], paint[1])) for n in range(3)]
+    bundle = cluster_module.Bundle(errands)
+    assert bundle.modules == [decal[0], paint[1]]
+    assert bundle.jobs == [(print, n, [0, 1, 1]) for n in range(3)]
+    pipelines = [(decal, spvlink.Options(cost_limit=n)) for n in range(200)]
+    with cluster_module.connected("local", 1, timeout=30.0, memory=2048) as there:
+        results = list(spvlink.batch(pipelines, executor=there))
+        assert {r.kind for r in results} == {"linked"} and len(results) == 200
+        assert 200 / cluster_module.BUNDLE <= there.sent < 100
+        (only,) = spvlink.batch([paint], executor=there)
+        assert only.kind == "linked"
         there.shutdown()
 
 

@@ -59,6 +59,11 @@ def crash() -> None:
     os.kill(os.getpid(), signal.SIGSEGV)
 
 
+def kill_parent() -> None:
+    """Take the process along that asked for this."""
+    os.kill(os.getppid(), signal.SIGKILL)
+
+
 def crash_once(note: str) -> str:
     """Killed from outside the first time, as by a system that is out of memory."""
     if not os.path.exists(note):
