@@ -14,6 +14,7 @@
     cluster     run jobs on the machines of Dask
     store       keep finished jobs on the disk
     journal     append records to a file that survives a kill
+    pack        keep modules in one file
     engine      run each job once, if the stores lack it
     shared      ask the store that runs share, and write to it (``--store``)
     places      read and write objects in a folder, on a web server or in S3

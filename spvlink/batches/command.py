@@ -132,7 +132,8 @@ def _store(command: BatchCommand) -> Iterator[JobStore]:
     since its results are those of the shards."""
     folder = command.out + SUFFIX
     fresh = command.shards is not None and not os.path.lexists(folder)
-    store = JobStore(folder, "" if command.writes_file else command.out, _limits(command))
+    packed = command.writes_file  # nothing is delivered as a folder
+    store = JobStore(folder, "" if packed else command.out, _limits(command), packed)
     done = fresh
     try:
         yield store

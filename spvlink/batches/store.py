@@ -4,10 +4,11 @@ out of memory.
     FOLDER/lock             held by the process that works here
     FOLDER/jobs             what came of the jobs: a journal, as JSON
     FOLDER/out/modules/     every module that a job made, named by its content
+    FOLDER/pack             the same in one file, where the output is one, too
 
-A module is written beside its place and renamed, so it is there as a whole or not at all; what a
-crash of the machine left half is seen by its digest, and that job is done again. ``out`` is what
-the result of a manifest will be: delivering it is one rename.
+A module of a folder is written beside its place and renamed, so it is there as a whole or not at
+all; what a crash of the machine left half is seen by its digest, and that job is done again.
+``out`` is what the result of a manifest will be: delivering it is one rename.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from spvlink import system
 from spvlink.batches.journal import Journal
+from spvlink.batches.pack import ModulePack
 from spvlink.batches.pipelines import digest_of
 from spvlink.errors import Usage
 from spvlink.pipeline import FAILED
@@ -67,9 +69,12 @@ class Record:
 class JobStore:
     """A folder of finished jobs. ``other``: a folder that may have modules, too, if a process was
     killed when it had delivered them. ``limits``: what jobs may take; a failure counts only where
-    it is the same. Raises Usage if the folder cannot be had."""
+    it is the same. ``packed``: modules lie in one file. Raises Usage if the folder cannot be
+    had."""
 
-    def __init__(self, folder: str, other: str = "", limits: str = "") -> None:
+    def __init__(
+        self, folder: str, other: str = "", limits: str = "", packed: bool = False
+    ) -> None:
         self.folder = folder
         self.limits = limits.encode()
         self.done_before = 0  # jobs that were done before
@@ -77,10 +82,11 @@ class JobStore:
         self.out = os.path.join(folder, "out")
         self.other = other
         try:
-            os.makedirs(os.path.join(self.out, "modules"), exist_ok=True)
+            os.makedirs(folder if packed else os.path.join(self.out, "modules"), exist_ok=True)
             self.lock = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o666)
             system.lock(self.lock)
             self.jobs = Journal(os.path.join(folder, "jobs"))
+            self.pack = ModulePack(os.path.join(folder, "pack")) if packed else None
         except BlockingIOError:
             raise Usage(f"{folder}: another spvlink batch is at work there") from None
         except OSError as error:
@@ -103,17 +109,17 @@ class JobStore:
         """Keep a module; gives its name."""
         digest = digest_of(data)
         if not self.has(digest):
-            write(self.path(digest), data)
+            self._write(digest, data)
             self.sure.add(digest)
         return digest
 
     def has(self, digest: str) -> bool:
         """Whether a module is in its place; one that was delivered already comes back."""
         if digest not in self.sure:
-            data = self._find(digest) if digest + MODULE in self.before else None
+            data = self._find(digest) if self.pack or digest + MODULE in self.before else None
             if data is None:
                 return False
-            if not os.path.exists(self.path(digest)):
+            if self.pack is None and not os.path.exists(self.path(digest)):
                 write(self.path(digest), data)
             self.sure.add(digest)
         return True
@@ -153,8 +159,19 @@ class JobStore:
         """Under which a job's failure is kept."""
         return blake2b(key + self.limits, digest_size=32).digest()
 
+    def _write(self, digest: str, data: bytes) -> None:
+        if self.pack is None:
+            write(self.path(digest), data)
+            return
+        try:
+            self.pack.put(digest, data)
+        except OSError as error:
+            raise unwritable(self.folder, error) from None
+
     def _find(self, digest: str) -> bytes | None:
         """The bytes of a module, if they are what its name says."""
+        if self.pack is not None:
+            return self.pack.get(digest)
         own = self.path(digest)
         for path in (own, os.path.join(self.other, "modules", digest + MODULE)):
             with contextlib.suppress(OSError):
@@ -188,6 +205,8 @@ class JobStore:
     def close(self, done: bool) -> None:
         """Let go of the folder; remove it if all is done."""
         self.jobs.close()
+        if self.pack is not None:
+            self.pack.close()
         if done:
             shutil.rmtree(self.folder, ignore_errors=True)
         os.close(self.lock)
