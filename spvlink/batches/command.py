@@ -197,8 +197,9 @@ def _linked(
     """Link all there is, or take the results of shards, and make OUT."""
     progress = Progress(len(place), command.progress)
     plan = BatchPlan(place, _settings(command), progress, command.variants)
+    seconds = {"plan": 0.0, "jobs": time.monotonic()}
     if merged is None:
-        _do(command, plan, store, plan.make(), shared)
+        _do(command, plan, store, _timed(plan.make(), seconds), shared)
     else:
         from spvlink.batches import merge
 
@@ -207,8 +208,24 @@ def _linked(
                 plan.take(job, record)
     if command.options.strict:
         _refuse(plan)
+    begin = time.monotonic()
+    seconds["jobs"] = begin - seconds["jobs"]
     stays = place.write(command.out, store, plan.new, plan.variants is not None)
-    return BatchReport(plan, stays, store, version, shared)
+    report = BatchReport(plan, stays, store, version, shared)
+    report.seconds = seconds | {"write": time.monotonic() - begin}
+    return report
+
+
+def _timed(jobs: Iterable[shards.Work], seconds: dict[str, float]) -> Iterator[shards.Work]:
+    """The same jobs; adds up how long it takes to make them."""
+    making = iter(jobs)
+    while True:
+        begin = time.monotonic()
+        job = next(making, None)
+        seconds["plan"] += time.monotonic() - begin
+        if job is None:
+            return
+        yield job
 
 
 def _do(

@@ -2,8 +2,8 @@
 
 Threads ask it and write to it while the run goes on; none of them is waited for longer than a
 limit. What it gives is looked at (``entries``), and without a seal or a file of our own a worker
-looks at the modules, too (``stored.check_stored``). A store that fails some times in a row, or makes
-the run wait longer than it saves, is left alone for the rest of the run: it costs time only.
+looks at the modules, too (``stored.check_stored``). A store that fails some times in a row, or
+makes the run wait longer than it saves, is left alone for the rest of the run: it costs time only.
 """
 
 from __future__ import annotations
