@@ -25,7 +25,9 @@ from spvlink.batches.manifest import Manifest
 from spvlink.batches.pipelines import digest_of
 from spvlink.batches.places import StoreFolder
 from spvlink.batches.shards import secret_of
+from spvlink.batches.work import JobOutcome
 from spvlink.options import Options
+from spvlink.pipeline import LINKED
 from tests.archive.writing import RECORDED
 from tests.support.batch_sets import (
     NAMES,
@@ -298,6 +300,16 @@ def test_only_what_is_the_same_everywhere_is_kept(
     assert len(objects(tmp_path / "s")) == JOBS - 1
 
 
+def test_a_proof_that_was_not_found_is_not_kept() -> None:
+    """It has a limit of time."""
+    outcome = JobOutcome(LINKED)
+    assert entries.lasting([outcome])
+    outcome.entry["verified"] = {"way": "paper", "outcome": "equal"}
+    assert entries.lasting([outcome])
+    outcome.entry["verified"] = {"way": "paper", "outcome": "unknown"}
+    assert not entries.lasting([JobOutcome(LINKED), outcome])
+
+
 def test_proofs(run: Callable[..., Run], tmp_path: Path) -> None:
     """A result that was proved is another one. What nobody vouches for is proved anew."""
     words = ("--store", tmp_path / "s", "--verify", "all")
@@ -346,8 +358,8 @@ def _longer(store: Path) -> None:
 
 def _bomb(store: Path) -> None:
     path = objects(store)[0]
-    said, _ = opened(path)
-    forge(path, said | {"more": "0" * entries.LIMIT}, [])
+    said, modules = opened(path)
+    forge(path, said | {"more": "0" * entries.LIMIT}, modules)
 
 
 def _deep(store: Path) -> None:
@@ -355,6 +367,16 @@ def _deep(store: Path) -> None:
     packed = zlib.compress(b"[" * 100_000)
     header = {"key": path.name, "digest": blake2b(packed, digest_size=32).hexdigest(), "seal": None}
     path.write_bytes(entries.MAGIC + json.dumps(header).encode() + b"\n" + packed)
+
+
+def _exchanged(store: Path) -> None:
+    """Another content under the digest of the right one."""
+    path = objects(store)[0]
+    head = path.read_bytes().split(b"\n", 2)[:2]
+    said, modules = opened(path)
+    said["parts"][0]["entry"]["target_env"] = "another"
+    forge(path, said, modules)
+    path.write_bytes(b"\n".join([*head, path.read_bytes().split(b"\n", 2)[2]]))
 
 
 def _failed(store: Path) -> None:
@@ -365,7 +387,8 @@ def _failed(store: Path) -> None:
 
 
 LIES = {
-    lie.__name__: lie for lie in (_another, _cut, _flipped, _empty, _longer, _bomb, _deep, _failed)
+    lie.__name__: lie
+    for lie in (_another, _cut, _flipped, _empty, _longer, _bomb, _deep, _exchanged, _failed)
 }
 
 
@@ -396,7 +419,9 @@ def test_something_else_than_files(
     os.mkfifo(first)
     second.symlink_to("/dev/zero")
     third.mkdir()
+    begin = time.monotonic()
     done = run("--store", store)
+    assert time.monotonic() - begin < shared.TIMEOUT - 1
     assert done.made == expected and "cannot read it" in done.warnings[0]
 
 
