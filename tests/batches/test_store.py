@@ -533,6 +533,17 @@ def test_only_a_secret_protects_from_a_module_that_fits(
     assert run(*words).made != expected, "the test can tell"
 
 
+def test_a_cluster_looks_at_modules(
+    run: Callable[..., Run], store: Path, expected: dict[str, bytes]
+) -> None:
+    pytest.importorskip("distributed")
+    plant(store, _other_output)
+    of_others(store)
+    done = run("--store", store, "--dask", "local")
+    assert (done.taken, done.new) == (JOBS - 1, 1) and done.made == expected
+    assert "1 entry was wrong" in done.warnings[0]
+
+
 def test_more_versions_than_asked_for_are_seen(tmp_path: Path) -> None:
     """Each of two pipelines with one vertex shader gets a version of its own, from a lie."""
     folder = tmp_path / "m"
