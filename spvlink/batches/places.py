@@ -175,8 +175,8 @@ def _client(address: str, timeout: float) -> tuple[str, dict[str, Any]]:
     parts = urlsplit(address)
     user, at, host = parts.netloc.rpartition("@")
     options: dict[str, Any] = {
-        "timeout": f"{timeout}s",
-        "connect_timeout": f"{min(timeout, _CONNECT)}s",
+        "timeout": f"{round(timeout * 1000)}ms",
+        "connect_timeout": f"{round(min(timeout, _CONNECT) * 1000)}ms",
         "allow_http": True,
     }
     if at:
