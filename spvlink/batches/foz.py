@@ -65,8 +65,9 @@ class Archives:
             yield self._pipeline(recorded)
 
     def module(self, digest: str) -> bytes:
-        data = self._read(self.keys[digest])
-        if digest_of(data) != digest:
+        key = self.keys[digest]
+        data = self.recent.get(key)
+        if data is None and digest_of(data := self._read(key)) != digest:
             raise Usage("an archive changed while it was linked")
         return data
 

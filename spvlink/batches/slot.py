@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from spvlink import spawn, system, validate
@@ -29,6 +31,8 @@ _SIZE: Final = struct.Struct("<Q")
 TIMEOUT: Final = "timeout"
 MEMORY: Final = "memory"
 CRASHED: Final = "crashed"
+_EVERY: Final = 0.05  # seconds between two looks at the clock
+_IDLE: Final = 5.0
 _START: Final = 60.0  # seconds until a process that does not say hello is given up
 _NO_MEMORY: Final = 86  # the status with which a process ends that has no memory left
 # Compiled code raises no MemoryError where an integer finds no memory. It prints this and aborts
@@ -124,13 +128,12 @@ class WorkerSlot:
     @contextlib.contextmanager
     def _clock(self, process: subprocess.Popen[bytes], seconds: float) -> Iterator[None]:
         """Stop the process if this takes longer."""
-        timer = threading.Timer(seconds, self._stop, (process,))
-        timer.daemon = True
-        timer.start()
+        act = partial(self._stop, process)
+        _watch.begin(act, seconds)
         try:
             yield
         finally:
-            timer.cancel()
+            _watch.end(act)
 
     def _stop(self, process: subprocess.Popen[bytes]) -> None:
         self.late = process
@@ -165,6 +168,48 @@ class WorkerSlot:
         process = self.process
         if process is not None:
             self._stop(process)
+
+
+class _Watch:
+    """Does things when their time has come, if they are not ended before: one thread for all, since
+    one for each piece of work costs a tenth of what the process does. It may be late by ``_EVERY``,
+    and leaves when it had nothing to do for ``_IDLE`` seconds."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._acts: dict[Callable[[], None], float] = {}
+        self._running = False
+
+    def begin(self, act: Callable[[], None], seconds: float) -> None:
+        with self._lock:
+            self._acts[act] = time.monotonic() + seconds
+            if not self._running:
+                self._running = True
+                threading.Thread(target=self._run, daemon=True).start()
+
+    def end(self, act: Callable[[], None]) -> None:
+        with self._lock:
+            self._acts.pop(act, None)
+
+    def _run(self) -> None:
+        busy = time.monotonic()
+        while True:
+            time.sleep(_EVERY)
+            now = time.monotonic()
+            with self._lock:
+                late = [act for act, until in self._acts.items() if until <= now]
+                for act in late:
+                    del self._acts[act]
+                busy = now if self._acts or late else busy
+                if now - busy > _IDLE:
+                    self._running = False
+                    return
+            for act in late:
+                with contextlib.suppress(OSError):
+                    act()
+
+
+_watch: Final = _Watch()
 
 
 def _death(status: int) -> str:
