@@ -66,8 +66,9 @@ class Archives:
 
     def module(self, digest: str) -> bytes:
         key = self.keys[digest]
-        data = self.recent.get(key)
-        if data is None and digest_of(data := self._read(key)) != digest:
+        known = self.recent.get(key)
+        data = known or self._read(key)
+        if known is None and digest_of(data) != digest:
             raise Usage("an archive changed while it was linked")
         return data
 
