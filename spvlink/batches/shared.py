@@ -83,10 +83,10 @@ class SharedResults:
         self.ahead = _AHEAD  # work items that it may be asked for at a time
         self.taken = 0  # jobs whose results came from here
         self._linked = 0  # jobs that had to be done
+        self._wanted = 0  # those of them whose results are worth keeping
         self._kept = 0  # those of them whose results are here now
         self.reading, self.writing = Patience(), Patience()
         self._wrong: list[str] = []  # why entries were wrong
-        self._unwritten = 0  # results that could not be kept
         self._lock = threading.Lock()
         self._room = threading.Semaphore(_UNWRITTEN)
         self._waited = 0.0
@@ -143,12 +143,13 @@ class SharedResults:
         self._linked += len(outcomes)
         if not entries.lasting(outcomes):
             return
-        if not self.writing.over and not self._room.acquire(timeout=self.timeout):
-            self.writing.failed(f"no answer in {self.timeout:g} s", last=True)
+        self._wanted += len(outcomes)
         if self.writing.over:
-            self._unwritten += 1
             return
-        self._writers.submit(lambda: self._write(work, outcomes))
+        if self._room.acquire(timeout=self.timeout):
+            self._writers.submit(lambda: self._write(work, outcomes))
+        else:
+            self.writing.failed(f"no answer in {self.timeout:g} s", last=True)
 
     def _write(self, work: Work, outcomes: Sequence[JobOutcome]) -> None:
         try:
@@ -159,10 +160,7 @@ class SharedResults:
                 self.writing.worked()
                 with self._lock:
                     self._kept += len(outcomes)
-            elif self.writing.over:
-                self._unwritten += 1
         except PlaceFailure as failure:
-            self._unwritten += 1
             self.writing.failed(str(failure))
         finally:
             self._room.release()
@@ -172,10 +170,11 @@ class SharedResults:
     def close(self) -> None:
         """Wait until all is written, but not for ever. Threads that hang stay behind."""
         end = time.monotonic() + 3 * self.timeout
-        for left in range(_UNWRITTEN, 0, -1):
+        for _ in range(_UNWRITTEN):
+            if self.writing.over:
+                break
             if not self._room.acquire(timeout=max(0.0, end - time.monotonic())):
                 self.writing.failed(f"no answer in {self.timeout:g} s", last=True)
-                self._unwritten += left
                 break
         self._readers.end()
         self._writers.end()
@@ -194,7 +193,7 @@ class SharedResults:
             then = ": it was not asked any more" if self.reading.over else ""
             lines.append(f"{self.name}: cannot read it: {self.reading}{then}")
         if self.writing.count:
-            what = f"{self._unwritten} results are not kept there"
+            what = f"{self._wanted - self._kept} results are not kept there"
             lines.append(f"{self.name}: cannot write to it: {self.writing}: {what}")
         return lines
 

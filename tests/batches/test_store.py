@@ -648,12 +648,14 @@ def test_a_folder_that_hangs(
     tmp_path: Path,
 ) -> None:
     monkeypatch.setattr(shared, "TIMEOUT", 0.5)
+    monkeypatch.setattr(shared, "_UNWRITTEN", 2)  # fewer than there are results
     monkeypatch.setattr("spvlink.batches.places.StoreFolder", Stuck)
     begin = time.monotonic()
     done = run("--store", tmp_path / "s")
     assert time.monotonic() - begin < 30
     assert done.made == expected and (done.taken, done.new) == (0, 0)
     assert [line.count("no answer in 0.5 s") for line in done.warnings] == [1, 1]
+    assert done.warnings[1].endswith(f": {JOBS} results are not kept there")
 
 
 @pytest.fixture
