@@ -133,7 +133,7 @@ class SharedResults:
         """The run had nothing to do for so long but to wait for these answers."""
         self._waited += seconds
         self._answers += answers
-        if answers and self._waited > max(self.timeout, _WORTH * self._answers):
+        if answers and self._waited > max(2 * self.timeout, _WORTH * self._answers):
             self.reading.failed("it takes longer than it saves", last=True)
 
     # -- writing -----------------------------------------------------------------------------------
