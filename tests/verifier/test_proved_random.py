@@ -40,6 +40,23 @@ PROVED = [
     ("flow", 33150036),  # one value of a column, in a loop
     ("chains", 33150038),  # the same, read back
     ("motion", 33150046),  # the terms of a sum in another order
+    ("flow", 33160005),  # a function that counts the rounds of a loop
+    ("flow", 33160007),  # a way out of a loop over other blocks
+    ("chains", 33170019),  # an index that is a constant after all
+    ("chains", 33170027),  # conditions in another order
+    ("pairs", 33190007),  # a number that no round changes
+    ("flow", 33190031),  # an undefined value, in a choice
+    ("flow", 33070033),  # what is never reached
+    ("flow", 33100046),  # one value of a column, with undefined parts
+    ("flow", 33110001),  # one value of a column, made by a loop
+    ("chains", 33200011),  # complements of undefined numbers
+    ("flow", 33200047),  # where a fragment is seen
+    ("chains", 33240039),  # loops that are over
+    ("flow", 33250037),  # an undefined number on the other side
+    ("flow", 33250044),  # bits that no round sets
+    ("flow", 33260016),  # numbers without a difference
+    ("flow", 33260046),  # a sum of two choices
+    ("chains", 33280007),  # operands in another order
 ]
 FIRST_WHOLE = 33070000  # seeds before this one were linked with vectors over two Locations
 

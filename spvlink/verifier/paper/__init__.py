@@ -5,6 +5,7 @@ folding    arithmetic on constants
 choices    what a choice may give, and an operation on each of its ends
 constants  numbers that are equal up to rounding
 normal     normal forms of operations, to the bit
+loads      loads from buffers, made anew of other operands
 masks      bits of integers that may be set, and what masks leave of them
 integers   normal forms of integers
 terms      loops as closed terms, indices, values at other vertices

@@ -40,7 +40,7 @@ def aligned(terms: Terms, comparison: Comparison, original: Node, linked: Node) 
             for candidate in candidates.get(_kind(made), []):
                 if candidate.loose and (candidate in stands or candidate in made_so):
                     continue
-                if comparison.refines(candidate, made, terms.graph.true):
+                if comparison.refines(candidate, made, comparison.always):
                     made = candidate
                     stands.add(candidate)
                     break
@@ -60,7 +60,7 @@ def _may_be_alike(node: Node) -> bool:
     """Whether another node may do the same."""
     if node.op == "BitwiseAnd" and node.args[0].op in READS:
         return True
-    return node.op in _LOOSE or (node.undef and (node.kind == BOOL or node.op in _ROWS))
+    return node.op in _LOOSE or (node.loose and (node.kind == BOOL or node.op in _ROWS))
 
 
 def _kind(node: Node) -> Kind:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spvlink.verifier.paper.graph import ITE, Graph, Node
+from spvlink.verifier.paper.graph import ITE, Graph, Node, tops
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -29,6 +29,21 @@ def leaves_of(choice: Node, most: int = _MOST) -> list[Node] | None:
         if len(seen) > most:
             return None
     return leaves
+
+
+def tests_of(choice: Node) -> frozenset[Node]:
+    """The conditions that a choice asks for. A condition asks for itself."""
+    tests: set[Node] = set(tops(choice))
+    todo, seen = [choice], {choice}
+    while todo:
+        node = todo.pop()
+        if node.op == ITE:
+            tests.add(node.args[0])
+            for branch in node.args[1:]:
+                if branch not in seen:
+                    seen.add(branch)
+                    todo.append(branch)
+    return frozenset(tests)
 
 
 def choose(graph: Graph, choice: Node, ends: dict[Node, Node]) -> Node:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from spvlink.verifier.paper import folding as fold
+from spvlink.verifier.paper.choices import tests_of
 from spvlink.verifier.paper.graph import (
     BOOL,
     CONST,
@@ -19,11 +20,12 @@ from spvlink.verifier.paper.graph import (
     Graph,
     Node,
     atoms_of,
+    tops,
 )
 from spvlink.verifier.paper.normal import COMMUTATIVE, DOTS
-from spvlink.verifier.paper.splits import emits
+from spvlink.verifier.paper.splits import emits, names_outer_variable
 from spvlink.verifier.paper.terms import OF_PRIMITIVE, OWN, Terms
-from spvlink.verifier.paper.vertices import only_value, with_values
+from spvlink.verifier.paper.vertices import below_memory, only_value, with_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -48,6 +50,9 @@ GUARDED: Final = frozenset((
 _ELSEWHERE: Final = GUARDED | OWN | frozenset(("loop", "emit", "cut", "barrier"))
 
 
+_ROWS: Final = frozenset(("isum", "BitwiseAnd", "BitwiseOr", "BitwiseXor"))
+_MOST: Final = 12  # conditions that are compared with one
+_MOST_TRIES: Final = 4000
 # They read one value of a column.
 READS: Final = frozenset(("at", "column", OF_PRIMITIVE))
 
@@ -97,6 +102,8 @@ class Comparison:
             }
             for pairs in _CHOICES
         ]
+        self.always = self.graph.true  # what is known on all paths
+        self.tries = _MOST_TRIES  # left, to find what stands in another order
         self.partial = partial  # what is read of the original, and what it may be taken for
         self.known: dict[tuple[int, int, int], bool] = {}
         self.deepest: tuple[Node, Node] | None = None
@@ -122,8 +129,8 @@ class Comparison:
             return True
         if linked.op == UNDEF:
             return False
-        atoms = [n.args[0] for n in (original, linked) if n.op == ITE]
-        if atoms:
+        if ITE in (original.op, linked.op):
+            atoms = [node for n in (original, linked) for node in tops(n)]
             return self._choices(original, linked, care, atoms)
         if original.kind != linked.kind:  # what is captured is bits, of whatever type
             if original.op == CONST == linked.op:
@@ -145,6 +152,8 @@ class Comparison:
             return True
         if original.op == "pick" and all(self.refines(e, linked, care) for e in original.args[1:]):
             return True  # whatever the index is: beyond the end it is undefined
+        if self._written(original, linked):
+            return True
         return original.undef and not linked.undef and self._may_be(original, linked)
 
     def _may_be(self, original: Node, linked: Node) -> bool:
@@ -161,17 +170,15 @@ class Comparison:
         """By cases. Where the atoms are two nodes, they may still be one condition. If that may be
         undefined, it says nothing of other conditions: each use may see another value."""
         graph = self.graph
-        if len(atoms) == 2 and atoms[0] is not atoms[1] and self._alike(atoms[0], atoms[1], care):
-            mine = atoms[0]
-            if mine.loose:
-                return self.refines(original.args[1], linked.args[1], care) and self.refines(
-                    original.args[2], linked.args[2], care
-                )
-            return self.refines(
-                original.args[1], linked.args[1], graph.both(care, mine)
-            ) and self.refines(
-                original.args[2], linked.args[2], graph.both(care, graph.negate(mine))
-            )
+        pair = self._partners(original, linked, care) if len(atoms) == 2 else None
+        if pair is not None:
+            for holds in (True, False):
+                tests = [test if holds else graph.negate(test) for test in pair]
+                known = care if pair[0].loose else graph.both(care, tests[0])
+                ends = [graph.restrict(n, t) for n, t in zip((original, linked), tests)]
+                if not self.refines(ends[0], ends[1], known):
+                    return False
+            return True
         atom = min(atoms, key=lambda n: n.id)
         o1, o0 = graph.cofactors(original, atom)
         l1, l0 = graph.cofactors(linked, atom)
@@ -179,21 +186,44 @@ class Comparison:
             o0, l0, graph.both(care, graph.negate(atom))
         )
 
+    def _partners(self, original: Node, linked: Node, care: Node) -> tuple[Node, Node] | None:
+        """A condition of each of two choices that are one: the first one of either of them."""
+        (mine,), (other,) = tops(original), tops(linked)
+        if mine is other:
+            return None
+        all_mine, all_other = tests_of(original), tests_of(linked)
+        if mine.id < other.id:
+            pairs = [(mine, test) for test in all_other - all_mine if mine not in all_other]
+        else:
+            pairs = [(test, other) for test in all_mine - all_other if other not in all_mine]
+        pairs = [(a, b) for a, b in pairs if a.op == b.op]
+        first = (mine, other)
+        for a, b in sorted(pairs, key=lambda pair: (pair != first, pair[0].id, pair[1].id))[:_MOST]:
+            if (a, b) != first:
+                if not self.tries:
+                    return None
+                self.tries -= 1
+            if self._alike(a, b, care):
+                return a, b
+        return None
+
     def _loops(self, original: Node, linked: Node, care: Node) -> bool:
         """Loops that go on alike, start alike, and do alike: in a round that goes on, and in the
-        last one for the value behind it. Their variables have the same names."""
+        last one for the value behind it. Their variables have the same names. What is known of the
+        path holds in each round: it names no variable of the loop."""
         graph = self.graph
         more = original.args[0]
         pairs = list(zip(original.args, linked.args))
         if more is not linked.args[0]:
-            return all(self.refines(a, b, graph.true) for a, b in pairs)
+            return all(self.refines(a, b, care) for a, b in pairs)
         kinds = original.imm[1]
         assert isinstance(kinds, tuple)
         starts = 2 + len(kinds)
+        inside = graph.both(care, more)
         return (
-            all(self.refines(a, b, graph.true) for a, b in pairs[2:starts])
-            and all(self.refines(a, b, more) for a, b in pairs[starts:])
-            and self.refines(*pairs[1], self._last_round(linked, care))
+            all(self.refines(a, b, care) for a, b in pairs[2:starts])
+            and all(self.refines(a, b, inside) for a, b in pairs[starts:])
+            and self.refines(*pairs[1], graph.both(care, self._last_round(linked, care)))
         )
 
     def _last_round(self, loop: Node, care: Node) -> Node:
@@ -202,7 +232,7 @@ class Comparison:
         graph = self.graph
         known = graph.negate(loop.args[0])
         for atom in atoms_of(care):
-            if atom.op != "loop" or atom.imm != loop.imm:
+            if atom.op != "loop" or atom.imm != loop.imm or atom.loose:
                 continue
             if atom.args[:1] + atom.args[2:] != loop.args[:1] + loop.args[2:]:
                 continue
@@ -224,6 +254,27 @@ class Comparison:
             else:
                 return False
         return not left
+
+    def _rows(self, original: Node, linked: Node, care: Node, sign: int) -> bool:
+        """Rows of operands in any order; those of a sum with their factors, or, if the sign is -1,
+        with those of its negation."""
+        mask = (1 << fold.width(original.kind)) - 1
+        sides = []
+        for node, by in ((original, 1), (linked, sign)):
+            numbers = node.imm if node.op == "isum" else (0,) + (1,) * len(node.args)
+            sides.append([i * by & mask for i in numbers if isinstance(i, int)])
+        if sides[0][0] != sides[1][0] or len(sides[0]) != len(sides[1]):
+            return False
+        mine, left = [list(zip(s[1:], n.args)) for s, n in zip(sides, (original, linked))]
+        for factor, arg in sorted(mine, key=lambda pair: (pair[1].undef, pair[1].id)):
+            for at, (other, node) in enumerate(left):
+                if factor == other and self.tries and self.refines(arg, node, care):
+                    del left[at]
+                    break
+                self.tries = max(self.tries - 1, 0)
+            else:
+                return False
+        return True
 
     def _value_by_value(self, original: Node, linked: Node) -> bool:
         """Numbers that are made, with constants, of what is read of two columns: they are alike if
@@ -254,17 +305,35 @@ class Comparison:
         value = only_value(columns[0], emits(columns[0]))
         return value is not None and self.refines(original, value, self.graph.true)
 
+    def _written(self, original: Node, linked: Node) -> bool:
+        """Whether all that is written to a column, made so, is a value that all invocations agree
+        on: what is not written is undefined."""
+        way = _way(original)
+        if way[0].op not in READS or linked.varying or names_outer_variable(linked):
+            return False
+        values = [
+            link.args[-1]
+            for column in way[0].args
+            if column.kind == MEMORY
+            for link in below_memory(column)
+            if link.op in ("emit", "vstore")
+        ]
+        return bool(values) and all(
+            self.refines(self._put(value, way), linked, self.always) for value in set(values)
+        )
+
+    def _put(self, value: Node, way: list[Node]) -> Node:
+        """What is made of a value as of what is read."""
+        for below, node in pairwise(way):
+            value = self.terms.rebuilt(node, [value if a is below else a for a in node.args])
+        return value
+
     def _made(self, arg: Node, way: list[Node]) -> Node | None:
         """A column with its values made so; of other operands nothing changes."""
         if arg.kind != MEMORY or len(way) == 1:
             return arg
 
-        def made(value: Node) -> Node:
-            for below, node in pairwise(way):
-                value = self.terms.rebuilt(node, [value if a is below else a for a in node.args])
-            return value
-
-        return with_values(self.graph, arg, made)
+        return with_values(self.graph, arg, lambda value: self._put(value, way))
 
     def _alike(self, original: Node, linked: Node, care: Node) -> bool:
         """The same operation on operands that are refined. A linked one may be precise where the
@@ -273,6 +342,11 @@ class Comparison:
             return False
         if original.op == "poly" and original.imm != linked.imm:
             return self._sums(original, linked, care)
+        if original.op in _ROWS:
+            return self._rows(original, linked, care, 1)
+        if original.op == "izero" and original.args[0].op == linked.args[0].op == "isum":
+            a, b = original.args[0], linked.args[0]
+            return self.refines(a, b, care) or self._rows(a, b, care, -1)
         if original.imm != linked.imm and (*original.imm, "precise") != linked.imm:
             return False
         if not original.args:
@@ -285,7 +359,7 @@ class Comparison:
                 mine, other = pairs.pop()
                 if not self.graph.implies(self.graph.both(care, mine), other):
                     return False
-            care = self.graph.true
+            care = self.always
         if all(self.refines(a, b, care) for a, b in pairs):
             return True
         if original.op in COMMUTATIVE or original.op in DOTS:

@@ -97,6 +97,9 @@ class Graph:
         self.false = self.node(CONST, BOOL, (), (0,))
         self.chosen: dict[tuple[int, int, int], Node] = {}
         self.limited: dict[tuple[int, int], Node] = {}
+        # conditions of which one holds at most, in the order in which they were made
+        self.families: dict[object, list[Node]] = {}
+        self.apart: dict[Node, list[Node]] = {}
 
     def node(
         self, op: str, kind: str, args: tuple[Node, ...] = (), imm: tuple[object, ...] = ()
@@ -133,10 +136,35 @@ class Graph:
             return high
         if high is self.true and low is self.false:
             return atom
+        others = self.apart.get(atom)
+        if others is not None and others[-1].id > atom.id:
+            high, known = self.alone(atom, others, high, low)
+            if known is not None:
+                return known
         if high.op == low.op == "vstore" and high.args[:2] == low.args[:2]:  # in one place
             value = self.ite(atom, high.args[2], low.args[2])
             return self.node("vstore", MEMORY, (*high.args[:2], value))
         return self.node(ITE, high.kind, (atom, high, low))
+
+    def excludes(self, atom: Node, family: object) -> None:
+        """Notes a condition that no other one of its family holds together with."""
+        members = self.families.setdefault(family, [])
+        members.append(atom)
+        if len(members) > 1:
+            for member in members:
+                self.apart[member] = members
+
+    def alone(
+        self, atom: Node, others: list[Node], high: Node, low: Node
+    ) -> tuple[Node, Node | None]:
+        """What a choice gives where its condition holds, and so none of the ``others``; and the
+        whole choice, if the condition makes no difference to that."""
+        care = self.true
+        for other in reversed(others):
+            if other.id > atom.id:
+                care = self.node(ITE, BOOL, (other, self.false, care))
+        high = self.restrict(high, care)
+        return high, low if high is self.restrict(low, care) else None
 
     def ite(self, condition: Node, high: Node, low: Node) -> Node:
         """``high`` where the condition holds, else ``low``."""
@@ -149,7 +177,7 @@ class Graph:
         key = (condition.id, high.id, low.id)
         known = self.chosen.get(key)
         if known is None:
-            atom = min(_tops(condition) + _tops(high) + _tops(low), key=_id)
+            atom = min(tops(condition) + tops(high) + tops(low), key=_id)
             c1, c0 = self.cofactors(condition, atom)
             h1, h0 = self.cofactors(high, atom)
             l1, l0 = self.cofactors(low, atom)
@@ -180,15 +208,18 @@ class Graph:
     def restrict(self, node: Node, care: Node) -> Node:
         """A diagram that agrees with ``node`` wherever ``care`` holds, and asks for no atom that
         ``node`` does not ask for (Coudert and Madre's restrict)."""
-        if care.op == CONST or node.op == CONST or not _tops(node):
+        if care.op == CONST or node.op == CONST or not tops(node):
             return node
         key = (node.id, care.id)
         known = self.limited.get(key)
         if known is None:
-            mine = _tops(node)[0]
-            atom = min(mine, _tops(care)[0], key=_id)
+            mine = tops(node)[0]
+            atom = min(mine, tops(care)[0], key=_id)
             c1, c0 = self.cofactors(care, atom)
             n1, n0 = self.cofactors(node, atom)
+            others = self.apart.get(atom)
+            if others is not None and others[-1].id > atom.id:
+                c1, _ = self.alone(atom, others, c1, c0)
             if c1 is self.false:
                 known = self.restrict(n0, c0)
             elif c0 is self.false:
@@ -230,11 +261,37 @@ def atoms_of(condition: Node) -> list[Node]:
     return reached
 
 
+def agreed(graph: Graph, condition: Node) -> Node:
+    """What a condition that holds in all invocations says of those on which they agree."""
+    known: dict[Node, Node] = {graph.true: graph.true, graph.false: graph.false}
+
+    def said(node: Node) -> Node:
+        done = known.get(node)
+        if done is None:
+            atom = node.args[0] if node.op == ITE else node
+            high, low = [said(case) for case in graph.cofactors(node, atom)]
+            join = graph.either(high, low) if atom.varying else graph.ite(atom, high, low)
+            done = known[node] = join
+        return done
+
+    return said(condition)
+
+
+def literals(graph: Graph, condition: Node) -> list[tuple[Node, Node]]:
+    """The atoms that have one value wherever a condition holds, with that value."""
+    found = []
+    for atom in atoms_of(condition):
+        for value in (graph.true, graph.false):
+            if graph.implies(condition, atom if value is graph.true else graph.negate(atom)):
+                found.append((atom, value))
+    return found
+
+
 def _id(node: Node) -> int:
     return node.id
 
 
-def _tops(node: Node) -> list[Node]:
+def tops(node: Node) -> list[Node]:
     """The first atom of a diagram, if it asks for any."""
     if node.op == ITE:
         return [node.args[0]]

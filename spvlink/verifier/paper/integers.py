@@ -9,7 +9,7 @@ Shifts by the width or more and divisions by zero are undefined and never folded
 from __future__ import annotations
 
 from spvlink.verifier.paper import folding as fold
-from spvlink.verifier.paper.choices import MANY, each
+from spvlink.verifier.paper.choices import MANY, each, leaves_of, tests_of
 from spvlink.verifier.paper.graph import BOOL, CONST, ITE, Graph, Node
 from spvlink.verifier.paper.masks import Masks, bounds, possible
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     Rule = Callable[[Graph, str, list[Node], tuple[object, ...]], "Node | None"]
 
 SUM: Final = "isum"
+_FEW: Final = 16  # values that are told apart one by one
 
 
 def linear(node: Node) -> tuple[int, dict[Node, int]]:
@@ -56,7 +57,41 @@ def summed(graph: Graph, kind: str, parts: list[tuple[Node, int]], constant: int
         )
         if chosen is not None:
             return chosen
+    for group in _alike_choices(kept):
+        one = _joined(graph, kind, [(choice, terms[choice]) for choice in group])
+        rest = [(term, terms[term]) for term in kept if term not in group]
+        if one is not None:
+            return summed(graph, kind, [*rest, (one, 1)], constant)
     return graph.node(SUM, kind, tuple(kept), (constant, *factors))
+
+
+def _alike_choices(terms: list[Node]) -> list[list[Node]]:
+    """The terms that are choices by the same conditions."""
+    groups: dict[frozenset[Node], list[Node]] = {}
+    for term in terms:
+        if term.op == ITE and leaves_of(term) is not None:
+            groups.setdefault(tests_of(term), []).append(term)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _joined(graph: Graph, kind: str, parts: list[tuple[Node, int]]) -> Node | None:
+    """The sum of choices by the same conditions as one choice, if a sum of it has fewer terms."""
+
+    def shorter(parts: list[tuple[Node, int]]) -> Node | None:
+        tests = [part.args[0] for part, _ in parts if part.op == ITE]
+        if not tests:
+            made = summed(graph, kind, parts)
+            return made if made.op != SUM or len(made.args) < len(parts) else None
+        test = min(tests, key=lambda node: node.id)
+        ends = []
+        for case in (0, 1):
+            end = shorter([(graph.cofactors(part, test)[case], by) for part, by in parts])
+            if end is None:
+                return None
+            ends.append(end)
+        return graph.ite(test, ends[0], ends[1])
+
+    return shorter(parts)
 
 
 def _add(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node:
@@ -87,9 +122,18 @@ def _mul(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> 
     return None
 
 
+def _is_zero_shifted(args: list[Node]) -> bool:
+    """Whether a shift is of 0, and by no more than is defined."""
+    number, by = args
+    is_zero = number.op == CONST and not number.bits
+    return is_zero and bounds(by)[1] < fold.width(number.kind)
+
+
 def _shift_left(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
     """x << n is x times 2 to n."""
     by = args[1]
+    if _is_zero_shifted(args):
+        return args[0]
     if by.op != CONST or by.bits >= fold.width(kind) or args[0].undef:
         return None
     return summed(graph, kind, [(args[0], 1 << by.bits)])
@@ -98,7 +142,9 @@ def _shift_left(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ..
 def _shift_signed(
     graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
 ) -> Node | None:
-    """A shift by nothing."""
+    """A shift by nothing, and of nothing."""
+    if _is_zero_shifted(args):
+        return args[0]
     return args[0] if args[1].op == CONST and not args[1].bits else None
 
 
@@ -131,9 +177,38 @@ def _least(op: str) -> Rule:
         for one, other in (args, args[::-1]):
             if bounds(one)[1] <= bounds(other)[0]:
                 return one if op == "glsl.UMin" else other
-        return None
+        return _extreme(graph, op, kind, args)
 
     return rule
+
+
+def _extreme(graph: Graph, op: str, kind: str, args: list[Node]) -> Node | None:
+    """The least, or the largest, of a row of numbers: in one order, the constants as one, and no
+    other one twice."""
+    if all(arg.op != op for arg in args):
+        return None
+    row: list[Node] = []
+    constants: list[int] = []
+    todo = list(args)
+    while todo:
+        node = todo.pop()
+        if node.op == op:
+            todo += node.args
+        elif node.op == CONST:
+            constants.append(node.bits)
+        elif node.undef or node not in row:
+            row.append(node)
+    row.sort(key=lambda node: node.id)
+    if constants:
+        bits: int | None = constants[0]
+        for other in constants[1:]:
+            bits = fold.fold(op, kind, [kind, kind], [bits or 0, other])
+        row.append(graph.const(kind, bits or 0))
+    made = row[0]
+    for node in row[1:]:
+        pair = (made, node) if made.id < node.id else (node, made)
+        made = graph.node(op, kind, pair)
+    return made
 
 
 def _zero(graph: Graph, node: Node) -> Node:
@@ -142,13 +217,53 @@ def _zero(graph: Graph, node: Node) -> Node:
         return graph.false if node.bits else graph.true
     if node.op == ITE and all(arg.op in (CONST, ITE) for arg in node.args[1:]):
         return graph.ite(node.args[0], _zero(graph, node.args[1]), _zero(graph, node.args[2]))
+    if node.op == "BitwiseXor" and len(node.args) == 2 and not node.undef:  # they are equal
+        return _zero(graph, summed(graph, node.kind, [(node.args[0], 1), (node.args[1], -1)]))
     if node.op == SUM:
         size = fold.width(node.kind)
         factor = node.imm[1]
         assert isinstance(factor, int)
         if factor > 1 << (size - 1):  # 2 to the size - 1 is its own negation
             return _zero(graph, summed(graph, node.kind, [(node, -1)]))
-    return graph.node("izero", BOOL, (node,))
+    if node.loose or ("izero", BOOL, (node,), ()) in graph.table:
+        return graph.node("izero", BOOL, (node,))
+    family = (node.args, *node.imm[1:]) if node.op == SUM else ((node,), 1)
+    others = graph.families.get((node.kind, *family), [])
+    rest = _rest(graph, node, others)
+    if rest is not None:
+        return rest
+    made = graph.node("izero", BOOL, (node,))
+    graph.excludes(made, (node.kind, *family))  # a number has one value
+    return made
+
+
+def _rest(graph: Graph, node: Node, others: list[Node]) -> Node | None:
+    """Whether a number of which few values are possible has one of these, if there is a condition
+    for each ``other`` one: it has none of them."""
+    number, value = _value(node)
+    least, most = bounds(number)
+    if number.op == SUM or most - least >= _FEW:
+        return None
+    bits = possible(number)
+    left = {v for v in range(least, most + 1) if not v & ~bits}
+    if value not in left:
+        return graph.false
+    left -= {_value(other.args[0])[1] for other in others}
+    if left != {value} or not others:
+        return None
+    made = graph.true
+    for other in others:
+        made = graph.both(made, graph.negate(other))
+    return made
+
+
+def _value(node: Node) -> tuple[Node, int]:
+    """The number and the value of it for which a sum is zero; the sum itself if it is of more."""
+    if node.op == SUM and len(node.args) == 1 and node.imm[1] == 1:
+        constant = node.imm[0]
+        assert isinstance(constant, int)
+        return node.args[0], -constant & (1 << fold.width(node.kind)) - 1
+    return node, 0
 
 
 class _Rules:
@@ -162,7 +277,10 @@ class _Rules:
         self, graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]
     ) -> Node | None:
         if any(a.undef for a in args):
-            return None
+            mine, other = [linear(a)[1] for a in args]
+            if any(term.undef for term in mine if term in other):
+                return None  # it may be two values
+            return _zero(graph, summed(graph, args[0].kind, [(args[0], 1), (args[1], -1)]))
         if all(a.op == CONST for a in args):
             return graph.true if args[0] is args[1] else graph.false
         if any(a.op == "ite" for a in args) and any(a.op == CONST for a in args):
@@ -205,7 +323,7 @@ class _Rules:
         """Nothing is less than itself. Numbers without a sign are compared by their bounds."""
         if args[0] is args[1] and not args[0].undef:
             return graph.false
-        if (possible(args[0]) | possible(args[1])) >> (fold.width(args[0].kind) - 1):
+        if max(bounds(arg)[1] for arg in args) >> (fold.width(args[0].kind) - 1):
             return None
         return _by_bounds(graph, args)
 
@@ -247,6 +365,8 @@ class _Rules:
     ) -> Node | None:
         """By 0 is x; by two constants after each other is by their sum."""
         a, b = args
+        if _is_zero_shifted(args):
+            return a
         if b.op != CONST:
             return None
         if b.bits == 0:
@@ -328,9 +448,10 @@ class _Rules:
             if args[0] is args[1] and not args[0].undef:
                 return args[0]
             if (possible(args[0]) | possible(args[1])) >> (fold.width(kind) - 1):
-                return None
+                return _extreme(graph, op, kind, args)
             return self.apply(graph, unsigned, kind, args)
 
+        op = unsigned.replace("U", "S")
         return rule
 
     def bitwise(self, op: str) -> Rule:
@@ -345,6 +466,11 @@ class _Rules:
                 masked = self.masks.masked(graph, number, mask.bits)
                 if masked is not None:
                     return masked
+            if op == "BitwiseAnd" and ITE in (args[0].op, args[1].op):
+                number, mask = args if args[1].op == ITE else args[::-1]
+                leaves = leaves_of(mask)
+                if leaves is not None and all(leaf.op == CONST for leaf in leaves):
+                    return each(graph, mask, lambda end: self.apply(graph, op, kind, [number, end]))
             return _bitwise(self.apply, graph, op, kind, args)
 
         return rule
@@ -422,9 +548,12 @@ def rules(apply: Apply) -> dict[str, Rule]:
 def _bitwise(apply: Apply, graph: Graph, op: str, kind: str, args: list[Node]) -> Node | None:
     """A row of and, or, xor: the constants in one, the others sorted, each once (xor: none if it
     is there twice)."""
-    if any(a.undef for a in args):
-        return None
     ones = (1 << fold.width(kind)) - 1
+    if any(a.undef for a in args):
+        plain = [node for a in args if (node := _uncomplemented(a, ones)) is not None]
+        if op == "BitwiseXor" and len(plain) == len(args):  # ~a ^ ~b is a ^ b, of each use of them
+            return apply(graph, op, kind, plain)
+        return None
     constant = ones if op == "BitwiseAnd" else 0
     terms: dict[Node, int] = {}
     todo = list(args)
@@ -440,16 +569,26 @@ def _bitwise(apply: Apply, graph: Graph, op: str, kind: str, args: list[Node]) -
             )  # fmt: skip
         else:
             terms[node] = terms.get(node, 0) + 1
+    if op == "BitwiseXor":
+        terms = {t: times for t, times in terms.items() if times & 1}
+    for term in [t for t in terms if t.op == SUM]:
+        other = summed(graph, kind, [(term, -1)], -1)
+        if other not in terms or term not in terms:
+            continue
+        if op != "BitwiseXor":  # a & ~a is none of the bits, a | ~a are all
+            return graph.const(kind, 0 if op == "BitwiseAnd" else ones)
+        constant ^= ones
+        del terms[term], terms[other]
     if (op == "BitwiseAnd" and constant == 0) or (op == "BitwiseOr" and constant == ones):
         return graph.const(kind, constant)
     if op == "BitwiseXor":
-        terms = {t: times for t, times in terms.items() if times & 1}
         turned = [t for t in terms if t.op == SUM and t.imm == (ones, ones)]
         if turned and len(turned) % 2 == 0:  # ~a ^ ~b is a ^ b
             plain = [t.args[0] if t in turned else t for t in terms]
             return _bitwise(apply, graph, op, kind, [*plain, graph.const(kind, constant)])
     elif op == "BitwiseOr":  # all that a term may set is set
         terms = {t: times for t, times in terms.items() if possible(t) & ~constant}
+        terms = {t: 1 for t in terms if not any(_absorbs(other, t) for other in terms)}
     kept = sorted(terms, key=lambda t: t.id)
     if op == "BitwiseXor" and constant == ones and kept:
         whole = _row(graph, op, kind, kept, 0, 0)
@@ -459,6 +598,27 @@ def _bitwise(apply: Apply, graph: Graph, op: str, kind: str, args: list[Node]) -
         return row
     # one bit is a choice of two numbers
     return graph.ite(_zero(graph, row), graph.const(kind, 0), graph.const(kind, constant))
+
+
+def _absorbs(whole: Node, part: Node) -> bool:
+    """Whether a masked row of ands sets no bit that another one of fewer operands does not set."""
+    if whole is part:
+        return False
+    rows = []
+    for node in (whole, part):
+        args = node.args if node.op == "BitwiseAnd" else (node,)
+        ones = (1 << fold.width(node.kind)) - 1
+        mask = next((arg.bits for arg in args if arg.op == CONST), ones)
+        rows.append((mask, {arg for arg in args if arg.op != CONST}))
+    return rows[0][1] < rows[1][1] and not rows[1][0] & ~rows[0][0]
+
+
+def _uncomplemented(node: Node, ones: int) -> Node | None:
+    """What a complement is made of; None if it is none."""
+    if node.op == CONST:
+        return None
+    is_complement = node.op == "Not" or (node.op == SUM and node.imm == (ones, ones))
+    return node.args[0] if is_complement else None
 
 
 def _row(graph: Graph, op: str, kind: str, kept: list[Node], constant: int, none: int) -> Node:

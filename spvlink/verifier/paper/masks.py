@@ -8,6 +8,7 @@ a mask leaves no more of it.
 from __future__ import annotations
 
 from spvlink.verifier.paper import folding as fold
+from spvlink.verifier.paper.choices import leaves_of
 from spvlink.verifier.paper.graph import CONST, ITE, Graph, Node
 
 TYPE_CHECKING = False
@@ -42,9 +43,21 @@ def _looked_through(node: Node) -> tuple[Node, ...]:
         return node.args
     if node.op == ITE:
         return node.args[1:]
+    if node.op == "loop":
+        return _results(node)
     if node.op == "UConvert" or (node.op == "ShiftRightLogical" and node.args[1].op == CONST):
         return node.args[:1]
     return ()
+
+
+def _results(loop: Node) -> tuple[Node, ...]:
+    """What the value behind a loop is one of: of a variable what it starts with, and becomes."""
+    value, (height, kinds) = loop.args[1], loop.imm
+    if value.op != "var" or value.imm[0] != height:
+        return (value,)
+    at, count = value.imm[1], len(kinds) if isinstance(kinds, tuple) else 0
+    assert isinstance(at, int)
+    return loop.args[2 + at], loop.args[2 + count + at]
 
 
 def _possible(node: Node) -> int:
@@ -52,6 +65,8 @@ def _possible(node: Node) -> int:
     args = [arg.possible or 0 for arg in _looked_through(node)]
     if node.op == CONST:
         return node.bits
+    if node.op == "UMod" and node.args[1].op == CONST and node.args[1].bits:
+        return (1 << (node.args[1].bits - 1).bit_length()) - 1
     if node.op == "BitCount":
         return (2 << fold.width(node.args[0].kind).bit_length() - 1) - 1
     if not args:
@@ -94,6 +109,16 @@ def bounds(node: Node) -> tuple[int, int]:
         most = constant + sum(possible(arg) * by for arg, by in zip(node.args, factors))
         if not most >> fold.width(node.kind):
             return constant, most
+    if node.op == ITE:
+        ends = [bounds(leaf) for leaf in leaves_of(node) or []]
+        if ends:
+            return min(least for least, _ in ends), max(most for _, most in ends)
+    if node.op == "UMod" and node.args[1].op == CONST and node.args[1].bits:
+        return 0, node.args[1].bits - 1
+    if node.op in ("glsl.SClamp", "glsl.UClamp") and node.args[1].op == node.args[2].op == CONST:
+        least, most = node.args[1].bits, node.args[2].bits
+        if least <= most and not most >> fold.width(node.kind) - 1:
+            return least, most
     return 0, possible(node)
 
 

@@ -251,6 +251,14 @@ def _abs(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> 
     return None
 
 
+def _sign(op: str) -> Rule:
+    def rule(graph: Graph, kind: str, args: list[Node], imm: tuple[object, ...]) -> Node | None:
+        """The sign is 1, 0 or -1, of which each is its own sign."""
+        return args[0] if args[0].op == op else None
+
+    return rule
+
+
 _WHOLE: Final = frozenset(("glsl.Floor", "glsl.Ceil", "glsl.Trunc", "glsl.Round", "glsl.RoundEven"))
 
 
@@ -317,6 +325,8 @@ _RULES: Final[dict[str, Rule]] = {
     "FOrdEqual": _fequal("FOrdEqual"),
     "FOrdNotEqual": _fequal("FOrdNotEqual"),
     "glsl.FAbs": _abs,
+    "glsl.FSign": _sign("glsl.FSign"),
+    "glsl.SSign": _sign("glsl.SSign"),
     "glsl.FMin": _same,
     "glsl.FMax": _same,
     "glsl.NMin": _same,

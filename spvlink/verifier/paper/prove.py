@@ -14,11 +14,22 @@ from spvlink.pipeline import STAGES, Source, stage_of
 from spvlink.verifier.known import KnownState
 from spvlink.verifier.paper.align import aligned
 from spvlink.verifier.paper.compare import Comparison
-from spvlink.verifier.paper.graph import ITE, UNDEF, Graph, Node, NotProvable, below, text
+from spvlink.verifier.paper.graph import (
+    ITE,
+    UNDEF,
+    Graph,
+    Node,
+    NotProvable,
+    agreed,
+    below,
+    literals,
+    text,
+)
 from spvlink.verifier.paper.normal import ROUNDED, rounded
 from spvlink.verifier.paper.pipeline import INDICES, Pipeline, Stuck, columns_of
 from spvlink.verifier.paper.places import PATCH_BUILTINS
 from spvlink.verifier.paper.reals import Reals
+from spvlink.verifier.paper.splits import names_outer_variable
 from spvlink.verifier.paper.stage import ProvedStage
 from spvlink.verifier.paper.terms import Terms
 from spvlink.verifier.verdict import EQUAL, PAPER, UNDEFINED, UNKNOWN, Place, Verdict
@@ -37,6 +48,7 @@ SECONDS: Final = 1.0
 COLOUR: Final = "Location "
 _LEVELS: Final = frozenset([("builtin", number) for number in PATCH_BUILTINS])
 _MOST_CASES: Final = 5  # conditions
+_MOST_LOOPS: Final = 16  # of which it is used that they end
 _WIDTH: Final = 200  # of a value in a message
 _ORDER: Final = {name: at for at, name in enumerate(STAGES.values())}
 
@@ -109,6 +121,7 @@ class _Proof:
         self.comparison = Comparison(self.terms, self.partial)
         self.reals = Reals(self.terms)
         self.shape = ""  # what is rasterized
+        self.originals: Sequence[ProvedStage] = ()
 
     def run(self) -> Verdict:
         names = [[name for name, _ in side] for side in self.sides]
@@ -121,6 +134,7 @@ class _Proof:
                 pipeline.add(name, module, self.specialized(name), self.options.spec_defaults)
             self.partial.update(pipeline.partial)
             pipelines.append(pipeline)
+        self.originals = pipelines[0].stages
         self.shape = pipelines[0].rasterized()
         self.tell_reals(pipelines[0])
         following = [*names[0][1:], ""]
@@ -164,14 +178,15 @@ class _Proof:
                 return Verdict(UNKNOWN, PAPER, Place(mine.name), "one runs for each sample")
         if any(other.lengths.get(key, length) < length for key, length in mine.lengths.items()):
             return Verdict(UNKNOWN, PAPER, Place(mine.name), "an array of fewer vertices")
-        pairs: list[tuple[str, Node, Node]] = []
-        false = self.graph.false
+        pairs: list[tuple[str, Node, Node, Node]] = []  # the last one: where they are seen
+        false, true = self.graph.false, self.graph.true
+        live = true if mine.live.loose else mine.live
         for name in [*mine.seen, *[n for n in other.seen if n not in mine.seen]]:
             words = name if isinstance(name, str) else " ".join(map(str, name))  # type: ignore[call-overload]
             if name not in mine.seen or name not in other.seen:
                 if words not in ("discard", "demote"):
                     return Verdict(UNKNOWN, PAPER, Place(mine.name, words), "one side lacks it")
-            pairs.append((words, mine.seen.get(name, false), other.seen.get(name, false)))
+            pairs.append((words, mine.seen.get(name, false), other.seen.get(name, false), true))
         for key, node in mine.outputs.items():
             if is_open or self.is_seen(mine.name, key, last):
                 linked = other.outputs.get(key)
@@ -185,15 +200,15 @@ class _Proof:
                 if node.op == UNDEF != linked.op and key[0] == "builtin":
                     # without a value, some of them have one that the specification gives
                     return Verdict(UNKNOWN, PAPER, Place(mine.name, words), "it had no value")
-                pairs.append((words, node, linked))
+                pairs.append((words, node, linked, live))
         for key, node in other.outputs.items():
             if key in mine.outputs or node.op in (UNDEF, "unwritten"):
                 continue
             if is_open or self.is_seen(mine.name, key, last):
                 place = Place(mine.name, output_name(key))
                 return Verdict(UNKNOWN, PAPER, place, "only the linked one writes it")
-        for words, one, two in pairs:
-            if not self.same(mine, words, one, two):
+        for words, one, two, where in pairs:
+            if not self.same(mine, words, one, two, where):
                 return self.part(mine.name, words, one, two)
         return None
 
@@ -209,30 +224,66 @@ class _Proof:
         place = [int(str(part)) for part in key[1:]]
         return stage == "frag" and self.known.takes(place[0], place[1], *(place[2:] or [0]))
 
-    def same(self, stage: ProvedStage, words: str, one: Node, two: Node) -> bool:
-        """To the bit; or up to rounding, if that is allowed and it is a colour."""
+    def same(self, stage: ProvedStage, words: str, one: Node, two: Node, where: Node) -> bool:
+        """To the bit; or up to rounding, if that is allowed and it is a colour. ``where``: when it
+        is seen."""
         true = self.graph.true
         if self.comparison.refines(one, two, true):
             return True
+        lives = self.lives(stage)
+        one, two = [self.defined(self.graph.restrict(n, lives), lives) for n in (one, two)]
         one = self.rounded(one, two)
+        self.comparison.always = self.graph.both(lives, self.left(one, two))
+        care = self.graph.both(where, self.comparison.always)
         originals = [one, *self.taken(one, two)]
         pairs = [(original, two) for original in originals]
-        if any(self.comparison.refines(*pair, true) for pair in pairs):
+        if any(self.comparison.refines(*pair, care) for pair in pairs):
             return True
         pairs = [(o, aligned(self.terms, self.comparison, o, two)) for o in originals]
-        if any(self.comparison.refines(*pair, true) for pair in pairs):
+        if any(self.comparison.refines(*pair, care) for pair in pairs):
+            return True
+        chosen = self.chosen(pairs)
+        pairs += chosen
+        if any(self.comparison.refines(*pair, care) for pair in chosen):
             return True
         if self.options.exact or stage.name != "frag" or not words.startswith(COLOUR):
             return False
         self.comparison.deepest = None
-        return any(self.by_cases(*pair, 0) for pair in [*pairs, *self.chosen(pairs)])
+        return any(self.by_cases(*pair, 0) for pair in pairs)
+
+    def left(self, one: Node, two: Node) -> Node:
+        """What is known behind the loops in two values: none of them goes on."""
+        known = self.graph.true
+        seen: set[tuple[Node, ...]] = set()
+        for node in sorted(below(one) | below(two), key=lambda node: node.id):
+            if node.op == "loop" and not node.loose and not names_outer_variable(node):
+                loop = node.args[:1] + node.args[2:]
+                if loop not in seen and len(seen) < _MOST_LOOPS:
+                    seen.add(loop)
+                    known = self.graph.both(known, self.terms.over(node))
+        return known
+
+    def lives(self, stage: ProvedStage) -> Node:
+        """Where the original does nothing that is undefined, and its loops end: in the stage, and
+        in those before, as far as all invocations agree on that."""
+        known = self.graph.true
+        for original in self.originals:
+            if original.name == stage.name:
+                return self.graph.both(known, original.lives)
+            known = self.graph.both(known, agreed(self.graph, original.lives))
+        return known
+
+    def defined(self, node: Node, lives: Node) -> Node:
+        """The same with the conditions that are known for all invocations put in."""
+        known = {atom: value for atom, value in literals(self.graph, lives) if not atom.varying}
+        return self.terms.substituted(node, known, lambda _: False) if known else node
 
     def chosen(self, pairs: list[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
         """The same where all that is undefined in the original is one number."""
         return [
-            (self.terms.substituted(original, dict(known), lambda node: not node.undef), linked)
+            (self.terms.substituted(original, dict(known), lambda node: not node.loose), linked)
             for original, linked in pairs
-            if original.undef and not linked.undef
+            if original.loose and not linked.undef
             for known in self.comparison.choices
         ]
 

@@ -173,7 +173,7 @@ def emits(column: Node) -> bool:
 
 
 def names_variable(value: Node) -> bool:
-    """Whether a value may be another in each round of a loop."""
+    """Whether a value may be another in each round of a loop, or has loops in it."""
     seen: set[Node] = set()
     todo = [value]
     while todo:
@@ -185,6 +185,38 @@ def names_variable(value: Node) -> bool:
             return True
         todo += node.args
     return False
+
+
+def names_outer_variable(value: Node) -> bool:
+    """Whether a value may be another in each round of a loop that it is not all of: it names a
+    variable that no loop inside of it has. Loops inside each other have variables of their own
+    height, but for what they start with."""
+    names: dict[Node, frozenset[int]] = {}
+    todo = [value]
+    while todo:
+        node = todo[-1]
+        missing = [arg for arg in node.args if arg not in names]
+        if missing and node not in names:
+            todo += missing
+            continue
+        todo.pop()
+        if node.op == "mu":
+            return True
+        if node.op == "var":
+            names[node] = frozenset([int(str(node.imm[0]))])
+        elif node.op == "loop":
+            height, kinds = node.imm
+            count = len(kinds) if isinstance(kinds, tuple) else 0
+            starts = node.args[2 : 2 + count]
+            inside = (*node.args[:2], *node.args[2 + count :])
+            names[node] = _union(names, inside) - {height} | _union(names, starts)
+        else:
+            names[node] = _union(names, node.args)
+    return bool(names[value])
+
+
+def _union(names: dict[Node, frozenset[int]], nodes: tuple[Node, ...]) -> frozenset[int]:
+    return frozenset[int]().union(*[names[node] for node in nodes])
 
 
 def _ids(monomial: Factors) -> list[int]:

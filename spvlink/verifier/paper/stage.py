@@ -69,6 +69,7 @@ class ProvedStage(Acts):
         self.written: dict[Key, PlaceLeaf] = {}
         self.interpolation: dict[int, tuple[str, ...]] = {}  # by Location
         self.seen: dict[object, Node] = {}
+        self.live: Node = self.graph.true  # whether an invocation gets to the end
         self.per_sample = False  # it certainly runs for each sample
         self.may_be_per_sample = name == "frag" and self.lists_sample()
         self.writes = any(
@@ -451,7 +452,7 @@ class ProvedStage(Acts):
             self.seen["discard"] = killed.path
         if returns:
             back = met(graph, returns)
-            live = back.path
+            live = self.live = back.path
             demoted = back.cells[DEMOTED]
             if demoted is not graph.false:
                 self.seen["demote"] = graph.restrict(demoted, live)

@@ -118,6 +118,21 @@ def _reached(header: Block, merge: Inst) -> set[Block]:
     return reached
 
 
+def leads_out(block: Block, header: Block, body: set[Block]) -> bool:
+    """Whether no way from a block leads to another round of a loop."""
+    seen, todo = {block}, [block]
+    while todo:
+        at = todo.pop()
+        if at is header:
+            return False
+        if at in body:
+            for target in at.successors():
+                if target not in seen:
+                    seen.add(target)
+                    todo.append(target)
+    return True
+
+
 def _forward(entry: Block) -> list[Block]:
     """Blocks in reverse postorder. The merge block of a construct is looked at first, so that it
     comes last: behind all of the construct."""

@@ -11,7 +11,7 @@ number of phis make no difference. Loops end: one that does not end is undefined
 from __future__ import annotations
 
 from spvlink.verifier.paper import normal
-from spvlink.verifier.paper.choices import each
+from spvlink.verifier.paper.choices import choose, each, leaves_of
 from spvlink.verifier.paper.graph import (
     BOOL,
     CHOICE,
@@ -24,6 +24,8 @@ from spvlink.verifier.paper.graph import (
     NotProvable,
     atoms_of,
 )
+from spvlink.verifier.paper.loads import LOAD, load_of
+from spvlink.verifier.paper.masks import bounds
 from spvlink.verifier.paper.shapes import ARRAY, FILLED
 
 TYPE_CHECKING = False
@@ -60,6 +62,7 @@ class Terms:
         self.moved: dict[Node, dict[Node, Node]] = {}  # by vertex
         self.used: dict[tuple[Node, str, object], frozenset[Node]] = {}  # variables of a loop
         self.ordered: dict[tuple[object, ...], Ordered] = {}
+        self.makes: dict[object, dict[Node, Node]] = {}  # what each round of a loop does
 
     def op(self, op: str, kind: str, args: list[Node], imm: tuple[object, ...] = ()) -> Node:
         return normal.apply(self.graph, op, kind, args, imm)
@@ -91,6 +94,8 @@ class Terms:
             return self.read_back(args[0], args[1], node.kind)
         if node.op == "element":
             return self.element(args[0], args[1])
+        if node.op == LOAD:
+            return load_of(self.graph, node, args)
         if node.op == "put":
             return self.put(args[0], args[1], args[2])
         if node.op == "pick":
@@ -170,9 +175,28 @@ class Terms:
             if index.bits < len(elements):
                 return elements[index.bits]
             return self.graph.undefined(elements[0].kind)
+        if not index.undef:  # each element as it is where it is the one
+            here = [self.equals(index, at) for at in range(len(elements))]
+            elements = [self.graph.restrict(e, is_it) for e, is_it in zip(elements, here)]
         if all(e is elements[0] for e in elements):
             return elements[0]
-        return self.graph.node("pick", elements[0].kind, (index, *elements))
+        if index.op == ITE:
+            chosen = self._picked_by(index, elements)
+            if chosen is not None:
+                return chosen
+        made = self.graph.node("pick", elements[0].kind, (index, *elements))
+        if bounds(index)[1] < len(elements):  # it never is beyond the end
+            made.loose = any(arg.loose for arg in made.args)
+        return made
+
+    def _picked_by(self, index: Node, elements: list[Node]) -> Node | None:
+        """The choice that an element is if the index is a choice of constants."""
+        leaves = leaves_of(index)
+        if leaves is None or any(leaf.op != CONST for leaf in leaves):
+            return None
+        nothing = self.graph.undefined(elements[0].kind)
+        ends = {n: elements[n.bits] if n.bits < len(elements) else nothing for n in leaves}
+        return choose(self.graph, index, ends)
 
     def element(self, all: Node, index: Node) -> Node:
         """The element of an array of any length at an index."""
@@ -253,9 +277,10 @@ class Terms:
             if not atom.loops & bit:
                 return self._by_case(atom, more, value, variables, loop)
         made = self._made(more, variables, loop)
-        again = self.substituted(value, made, lambda node: not node.loops & bit)
-        if again is not value:
-            return self.closed(more, again, variables, loop, known)
+        if made:
+            again = self.substituted(value, made, lambda node: not node.loops & bit)
+            if again is not value:
+                return self.closed(more, again, variables, loop, known)
         if value.op in (ITE, "vstore") or (
             value.args and value.kind != MEMORY and value.op != "loop"
         ):  # what is made of operands is made of what they are in the last round
@@ -265,13 +290,18 @@ class Terms:
 
     def _made(self, more: Node, variables: Variables, loop: int) -> dict[Node, Node]:
         """What variables are in the last round because every round makes that of them, if the last
-        one cannot be the first."""
+        one cannot be the first; and what is made of these, as far as it was asked for."""
         bit = 1 << loop
+        key = more, tuple(variables.items())
+        known = self.makes.get(key)
+        if known is not None:
+            return known
         made = {v: next for v, (_, next) in variables.items() if not next.loops & bit}
         if made:
             first = {v: start for v, (start, _) in variables.items()}
             goes_on = self.substituted(more, first, lambda node: not node.loops & bit)
             made = made if goes_on is self.graph.true else {}
+        self.makes[key] = made
         return made
 
     def _by_case(
@@ -290,6 +320,57 @@ class Terms:
             if goes_on is not graph.true:
                 rest = {v: (s, graph.restrict(n, case)) for v, (s, n) in variables.items()}
                 cases.append(self.closed(goes_on, inside, rest, loop, {}))
+        if not cases:
+            raise NotProvable("a loop without an end")
+        return graph.ite(atom, cases[0], cases[-1])
+
+    def over(self, loop: Node) -> Node:
+        """What holds behind a loop, of what its conditions were in the last round: it does not go
+        on."""
+        height, kinds = _imm_of(loop)
+        count = len(kinds)
+        variables: Variables = {}
+        for at, kind in enumerate(kinds):
+            mine = self.placeholder(kind, height, at)
+            variables[mine] = loop.args[2 + at], loop.args[2 + count + at]
+
+        def leave(node: Node) -> bool:
+            return node.height >= height
+
+        more = loop.args[0]
+        last = {
+            v: self._canonical(more, v, variables, leave)
+            for v in self._used(more, variables, leave)
+        }
+        return self.graph.negate(self.substituted(more, last, leave))
+
+    def endless(self, more: Node, loop: int) -> Node:
+        """Where a loop goes on whatever its variables are. ``more``: whether it does."""
+        graph = self.graph
+        if more.op == CONST:
+            return more
+        atom, high, low = more.args if more.op == ITE else (more, graph.true, graph.false)
+        cases = [self.endless(case, loop) for case in (high, low)]
+        if atom.loops & 1 << loop or atom.loose:
+            return graph.both(cases[0], cases[1])
+        return graph.ite(atom, cases[0], cases[1])
+
+    def _split(
+        self, atom: Node, more: Node, value: Node, variables: Variables, leave: Leave
+    ) -> Node:
+        """What ``_by_case`` does, of a loop that is closed. The condition is never undefined: each
+        round could see another value of it."""
+        graph = self.graph
+        cases = []
+        for case in (atom, graph.negate(atom)):
+            goes_on = graph.restrict(more, case)
+            inside = graph.restrict(value, graph.both(case, graph.negate(goes_on)))
+            if goes_on is graph.false:  # there is one round
+                known = {v: start for v, (start, _) in variables.items()}
+                cases.append(self.substituted(inside, known, leave))
+            elif goes_on is not graph.true:
+                rest = {v: (s, graph.restrict(n, case)) for v, (s, n) in variables.items()}
+                cases.append(self._canonical(goes_on, inside, rest, leave))
         if not cases:
             raise NotProvable("a loop without an end")
         return graph.ite(atom, cases[0], cases[-1])
@@ -359,6 +440,9 @@ class Terms:
 
             rest = {v: (s, put(n)) for v, (s, n) in variables.items() if v not in fixed}
             return self._canonical(put(more), put(value), rest, leave)
+        for atom in atoms_of(more):
+            if not atom.loose and not self._used(atom, variables, leave):
+                return self._split(atom, more, value, variables, leave)
         heights = [n.height for v in needed for n in variables[v][1:]]
         height = 1 + max([more.height, value.height, *heights])
         key = height, *sorted([(v.id, variables[v][0].id, variables[v][1].id) for v in needed])
@@ -374,13 +458,11 @@ class Terms:
         return node
 
     def _fixed(self, variables: Variables, leave: Leave) -> dict[Node, Node]:
-        """The variables that keep what they start with. A boolean that starts as a constant does if
-        what it becomes is that constant, as long as all of these keep theirs."""
+        """The variables that keep what they start with. One that starts as a constant does if what
+        it becomes is that constant, as long as all of these keep theirs."""
         fixed = {v: start for v, (start, next) in variables.items() if next in (v, start)}
         flags = {
-            v: start
-            for v, (start, _) in variables.items()
-            if v not in fixed and v.kind == BOOL and start.op == CONST
+            v: start for v, (start, _) in variables.items() if v not in fixed and start.op == CONST
         }
         while flags:
             known = dict(flags)

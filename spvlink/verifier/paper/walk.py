@@ -19,7 +19,17 @@ from spvlink.verifier.paper.graph import (
     atoms_of,
 )
 from spvlink.verifier.paper.shapes import Shapes, Value, mapped, parts
-from spvlink.verifier.paper.state import KILL, RETURN, BlockLayout, Cells, Edge, Exits, Target, met
+from spvlink.verifier.paper.state import (
+    KILL,
+    RETURN,
+    BlockLayout,
+    Cells,
+    Edge,
+    Exits,
+    Target,
+    leads_out,
+    met,
+)
 from spvlink.verifier.paper.terms import Terms
 
 TYPE_CHECKING = False
@@ -42,12 +52,13 @@ _MOST_LOOKS: Final = 12  # at a loop until it is known what it changes
 class Call:
     """One run of a function: what its values are."""
 
-    __slots__ = ("function", "layout", "number", "values")
+    __slots__ = ("counts", "function", "layout", "number", "values")
 
     def __init__(self, function: Function, layout: BlockLayout, number: int) -> None:
         self.function = function
         self.layout = layout
         self.number = number
+        self.counts = True  # whether constants decide what it returns
         self.values: dict[Inst, Value] = {}
 
 
@@ -65,11 +76,15 @@ class Walker:
         self.now: Inst | None = None  # for messages
         # of the instruction that is walked
         self.call: Call
+        self.last: Call  # that is over
+        self.counting: set[Inst] = set()  # calls that gave what constants decide
         self.cells: Cells = {}
         self.path: Node = self.graph.true
         self.exits: Exits = {}
         self.counted = False  # whether a branch out of a loop was decided by constants
         self.inner = 0  # loops that are walked
+        self.closing = 0  # of these, those that are walked as one round
+        self.lives: Node = self.graph.true  # whether nothing is done that is undefined
         # What tests an undefined value
         self.tested: dict[Node, list[Tester]] = {}
 
@@ -133,6 +148,7 @@ class Walker:
         entry = layout.order[0]
         exits = self.region(set(layout.order), None, {entry: [start]})
         self.depth -= 1
+        self.last = self.call
         self._back(outer)
         return exits
 
@@ -149,6 +165,9 @@ class Walker:
         assert isinstance(function, Function)
         arguments = [self.value(a) for a in inst.args[1:]]
         exits = self.run(function, arguments, Edge(self.path, self.cells, []))
+        self.counting.discard(inst)
+        if self.last.counts:
+            self.counting.add(inst)
         returns = exits.pop(RETURN, [])
         for target, edges in exits.items():
             self.exits.setdefault(target, []).extend(edges)
@@ -236,11 +255,14 @@ class Walker:
         elif op == ops.OpReturn:
             ways[RETURN] = [Edge(self.path, self.cells, [])]
         elif op == ops.OpReturnValue:
+            type = end.args[0].type
+            is_one = type is not None and type.op == ops.OpTypeBool
+            self.call.counts = self.call.counts and is_one and self._counts(end.args[0])
             ways[RETURN] = [Edge(self.path, self.cells, [self.value(end.args[0])])]
         elif op in (ops.OpKill, ops.OpTerminateInvocation):
             ways[KILL] = [Edge(self.path, self.cells, [])]
         elif op == ops.OpUnreachable:
-            pass
+            self.never(self.path)
         else:
             self.act(end)
             ways[RETURN] = [Edge(self.path, self.cells, [])]
@@ -303,23 +325,19 @@ class Walker:
     def _counts(self, inst: Inst) -> bool:
         """Whether constants decide a condition, and not what is known of other numbers: that a
         variable one is above zero says no more in the next round."""
+        if inst.op == ops.OpFunctionCall:
+            return inst in self.counting
         if inst.op in _COMPARISONS:
             return all(self.node(arg).op == CONST for arg in inst.args)
         return inst.op in _BOOLEANS and all(self._counts(arg) for arg in inst.args)
 
     def _exits_loop(self, block: Block, targets: list[Inst]) -> bool:
-        """Whether a branch may lead out of the innermost loop."""
+        """Whether a branch may lead out of a loop, at once or for certain later."""
         for header, body in self.call.layout.loops.items():
-            if block in body:
-                merge = header.merge()
-                assert merge is not None
-                for target in targets:
-                    if target is merge.args[0] or (
-                        isinstance(target, Block)
-                        and len(target.insts) == 1
-                        and target.insts[0].args[:1] == [merge.args[0]]
-                    ):
-                        return True
+            if block in body and any(
+                isinstance(target, Block) and leads_out(target, header, body) for target in targets
+            ):
+                return True
         return False
 
     def switch(self, ways: Exits, block: Block, end: Inst) -> None:
@@ -398,7 +416,9 @@ class Walker:
             self.terms.rounds += 1
             variables: dict[tuple[object, int], Node] = {}
             start = self._round(edge, changing, variables, number, whole)
+            self.closing += 1
             exits = self.region(body, header, {header: [start]})
+            self.closing -= 1
             backs = exits.pop(header, [])
             if not backs:
                 break
@@ -414,6 +434,11 @@ class Walker:
         if not backs:
             return self._once(edge, exits)
         return self._behind(edge, back, exits, variables, number)
+
+    def never(self, path: Node) -> None:
+        """Notes that an invocation takes no such path: that is undefined, or never ends."""
+        if not self.closing and not path.loose:
+            self.lives = self.graph.both(self.lives, self.graph.negate(path))
 
     def _once(self, edge: Edge, exits: Exits) -> Exits:
         raise NotProvable("a loop that nothing leads back to, but that is walked as one")
@@ -469,6 +494,7 @@ class Walker:
         closed: dict[Node, Node] = {}
         bit = 1 << number
         more, rest, puts = self.terms.settled(back.path, table, number)
+        self.never(self.graph.both(edge.path, self.terms.endless(more, number)))
 
         def close(node: Node) -> Node:
             if not node.loops & bit and node.op != "ite":
