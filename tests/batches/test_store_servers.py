@@ -183,11 +183,12 @@ def test_a_slow_store_is_asked_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_store_that_takes_longer_than_it_saves_is_left(
     run: Callable[..., tuple[int, int, list[str]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shared, "TIMEOUT", 2.0)
+    monkeypatch.setattr(shared, "TIMEOUT", 1.0)
     monkeypatch.setattr(RemoteStore, "readers", 1)
+    monkeypatch.setattr(shared, "_AHEAD", 2)
     with store_server() as server:
         run(server.address)
-        server.delay = 0.9
+        server.delay = 0.45
         taken, _, warnings = run(server.address)
         assert 0 < taken < JOBS and "it takes longer than it saves" in warnings[0]
 
