@@ -29,6 +29,7 @@ void main() { READ }
 """
 BREAK = "float x = v.x; int i; for (i = 0; i < n; ++i) {" \
         "if (x > tint.y) break; x = sin(x + tint.x); }"  # fmt: skip
+ENDS = "if (n == 1) k = 0.3; else if (n == 2) k = 0.4; else if (n == 3) k = 0.6;"
 # What main does, of the original and of what is linked
 RIGHT = {
     "two values of one number": (
@@ -46,6 +47,12 @@ RIGHT = {
         "int o; c = vec4((~o ^ ~n) & 3);", "int o; c = vec4((o ^ n) & 3);"),
     "an undefined number on the other side": (
         "int o; c = o == 1 - n ? v : tint;", "int o; c = o + n == 1 ? v : tint;"),
+    "the first end of a choice for an undefined one": (
+        f"float k; {ENDS} c = vec4(k * 3.5);",
+        "float k = 0.3; if (n == 2) k = 0.4; if (n == 3) k = 0.6; c = vec4(k * 3.5);"),
+    "the last end of a choice for an undefined one": (
+        f"float k; {ENDS} c = vec4(k * 3.5);",
+        "float k = 0.6; if (n == 1) k = 0.3; if (n == 2) k = 0.4; c = vec4(k * 3.5);"),
     "the least one of a row": ("c = vec4(min(min(n, m), 3));", "c = vec4(min(m, min(3, n)));"),
     "the largest one of a row": (
         "c = vec4(max(uint(n), max(uint(m), uint(n))));", "c = vec4(max(uint(m), uint(n)));"),
@@ -115,6 +122,11 @@ WRONG = {
         "int k = n & 7; c = k == 3 ? tint : k == 1 ? v.yxzw : k == 0 ? v : v.zxyw;"),
     "a rest that is not too large": ("c = uint(n) % 4u == 3u ? v : tint;", "c = tint;"),
     "bits of another complement": ("c = vec4(n & ~m);", "c = vec4(0);"),
+    "another end of a choice than the one of this number": (
+        f"float k; {ENDS} c = vec4(k * 3.5);",
+        "float k = 0.3; if (n == 1) k = 0.6; if (n == 2) k = 0.4; c = vec4(k * 3.5);"),
+    "an end that is undefined in the linked pipeline": (
+        f"float k = 0.3; {ENDS} c = vec4(k * 3.5);", f"float k; {ENDS} c = vec4(k * 3.5);"),
     "a complement of an undefined number": ("c = vec4(0);", "int o; c = vec4(o & ~o);"),
     "an undefined number on both sides": (
         "c = n == 0 ? v : tint;", "int o; c = o + n == o ? v : tint;"),

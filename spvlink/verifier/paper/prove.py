@@ -13,9 +13,12 @@ from spvlink.options import Options
 from spvlink.pipeline import STAGES, Source, stage_of
 from spvlink.verifier.known import KnownState
 from spvlink.verifier.paper.align import aligned
+from spvlink.verifier.paper.choices import choose, leaves_of
 from spvlink.verifier.paper.compare import Comparison
 from spvlink.verifier.paper.graph import (
+    BOOL,
     ITE,
+    MEMORY,
     UNDEF,
     Graph,
     Node,
@@ -279,8 +282,15 @@ class _Proof:
         return self.terms.substituted(node, known, lambda _: False) if known else node
 
     def chosen(self, pairs: list[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
-        """The same where all that is undefined in the original is one number."""
-        return [
+        """The same where all that is undefined in the original is one number; and where an end of a
+        choice that is undefined is one of its other ends."""
+        taken = [
+            (self.decided(one, which), two)
+            for one, two in pairs
+            if one.loose and not two.undef
+            for which in (0, -1)
+        ]
+        return taken + [
             (self.terms.substituted(original, dict(known), lambda node: not node.loose), linked)
             for original, linked in pairs
             if original.loose and not linked.undef
@@ -300,6 +310,22 @@ class _Proof:
             if not known:
                 return original
             original = self.terms.substituted(original, known, lambda node: False)
+
+    def decided(self, node: Node, which: int) -> Node:
+        """The same with another end of its choice for each end that is undefined: with the first of
+        them, or the last one."""
+        known: dict[Node, Node] = {}
+
+        def put(node: Node) -> Node:
+            return self.terms.substituted(node, known, lambda n: not n.loose)
+
+        for choice in sorted(below(node), key=lambda n: n.id):
+            leaves = leaves_of(choice) if choice.kind not in (BOOL, MEMORY) else None
+            defined = [leaf for leaf in leaves or () if leaf.op != UNDEF]
+            if leaves is not None and 0 < len(defined) < len(leaves):
+                ends = {leaf: put(leaf if leaf in defined else defined[which]) for leaf in leaves}
+                known[choice] = choose(self.graph, choice, ends)
+        return put(node)
 
     def by_cases(self, original: Node, linked: Node, deep: int) -> bool:
         """Up to rounding; at once, or in each case of a condition that all invocations agree on. A
