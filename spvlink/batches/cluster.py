@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import deque
-from concurrent.futures import CancelledError, Executor, Future
+from concurrent.futures import CancelledError, Executor, Future, InvalidStateError
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -62,6 +62,7 @@ class Cluster(Executor):
         self.sent = 0  # bundles
         self._waiting: deque[_Errand] = deque()
         self._under_way = 0  # bundles
+        self._solo = False  # whether what is under way is to be alone
         self._lock = threading.RLock()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -73,8 +74,14 @@ class Cluster(Executor):
         return errand.future
 
     def _send(self) -> None:
-        """Send what may go. Little is sent a job at a time, so that all workers have something."""
-        while self._waiting and self._under_way < AHEAD * self.workers:
+        """Send what may go. Little is sent a job at a time, so that all workers have something; and
+        what is to be alone goes when nothing else is under way: Dask blames all that a lost worker
+        had."""
+        while self._waiting and not self._solo and self._under_way < AHEAD * self.workers:
+            if self._waiting[0].alone:
+                if self._under_way:
+                    return
+                self._solo = True
             most = min(BUNDLE, 1 + len(self._waiting) // (AHEAD * self.workers))
             errands: list[_Errand] = []
             size = 0
@@ -88,10 +95,23 @@ class Cluster(Executor):
                 if errand.alone:
                     break
             if errands:
-                self._under_way += 1
-                self.sent += 1
-                inner = self.inner.submit(run_bundle, *self.limits, Bundle(errands))
-                inner.add_done_callback(partial(self._settle, errands))
+                self._submit(errands)
+
+    def _submit(self, errands: list[_Errand]) -> None:
+        """Send a bundle. If that fails, no job is waiting any more: nobody else would tell."""
+        try:
+            inner = self.inner.submit(run_bundle, *self.limits, Bundle(errands))
+        except Exception as error:
+            lost = [*errands, *self._waiting]
+            self._waiting.clear()
+            self._solo = False
+            for errand in lost:
+                with contextlib.suppress(InvalidStateError):  # it was cancelled
+                    errand.future.set_exception(error)
+            return
+        self._under_way += 1
+        self.sent += 1
+        inner.add_done_callback(partial(self._settle, errands))
 
     def _settle(self, errands: list[_Errand], inner: Future[Any]) -> None:
         """Hand on what came of a bundle. Dask tries one whose worker is lost on others, and gives
@@ -101,6 +121,7 @@ class Cluster(Executor):
         error = CancelledError() if inner.cancelled() else inner.exception()
         with self._lock:
             self._under_way -= 1
+            self._solo = False
             if isinstance(error, KilledWorker) and len(errands) > 1:
                 for errand in errands:
                     errand.alone = True
@@ -148,7 +169,9 @@ def connected(address: str, processes: int, timeout: float, memory: int) -> Iter
         raise Usage("--dask needs the package distributed: pip install spvlink[dask]") from None
     import logging
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # lost workers are no news
+    for name in logging.root.manager.loggerDict:
+        if name.startswith("distributed"):  # lost workers are no news
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as stack:
         try:
             if address == "local":

@@ -149,6 +149,33 @@ def test_bundles(expected: tuple[Path, dict[str, bytes]]) -> None:
         there.shutdown()
 
 
+def test_a_scheduler_that_is_lost(expected: tuple[Path, dict[str, bytes]], tmp_path: Path) -> None:
+    """One line, soon; the same command goes on."""
+    manifest, bytes_here = expected
+    out, note = tmp_path / "out", tmp_path / "scheduler.json"
+    listen = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show")
+    with contextlib.ExitStack() as stack:
+        words = (*listen, "--scheduler-file", str(note))
+        scheduler = stack.enter_context(program("scheduler", *words))
+        words = ("--scheduler-file", str(note), "--nthreads", "1", "--no-dashboard", "--no-nanny")
+        stack.enter_context(program("worker", *words, "--local-directory", str(tmp_path)))
+        with distributed.Client(scheduler_file=str(note), timeout=60) as client:
+            client.wait_for_workers(1, timeout=60)
+            address = client.scheduler.address
+        run = subprocess.Popen(
+            command(manifest, "-o", out, "--dask", address), env=VARIABLES, stderr=subprocess.PIPE
+        )
+        jobs = tmp_path / "out.partial" / "jobs"
+        while run.poll() is None and not (jobs.exists() and jobs.read_bytes().count(b"\n") > 1):
+            time.sleep(0.005)
+        scheduler.kill()
+        _, said = run.communicate(timeout=120)
+    assert run.returncode == 2 and said.count(b"\n") == 1, said.decode()
+    assert said.startswith(b"spvlink: error: the workers were lost: ") and not out.exists()
+    batch(manifest, "-o", out, "--jobs", "1")
+    assert tree(out) == bytes_here
+
+
 def test_local(expected: tuple[Path, dict[str, bytes]], tmp_path: Path) -> None:
     manifest, bytes_here = expected
     batch(manifest, "-o", tmp_path / "out", "--dask", "local", "--jobs", "1")
