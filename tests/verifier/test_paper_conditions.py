@@ -219,3 +219,13 @@ def test_an_endless_loop_of_an_earlier_stage(condition: str, proved: bool) -> No
     reads = "c = level > 0.5 ? tint : v;", "c = v;"
     original, linked = [compiled(read, before) for read in reads]
     assert is_proved(original, linked, True) == is_proved(original, linked, False) == proved
+
+
+@pytest.mark.parametrize(("value", "proved"), [("0.0", True), ("1.0", False)])
+def test_an_undefined_end_that_is_interpolated(value: str, proved: bool) -> None:
+    """To the bit, zero alone is interpolated to itself."""
+    before = f"float k; if (n == 1) k = {value}; v.w = k;"
+    original = compiled("c = v;", before)
+    linked = compiled(f"c = vec4(v.xyz, {value});", before)
+    assert is_proved(original, linked, True) == proved
+    assert not is_proved(original, compiled("c = vec4(v.xyz, 2.0);", before), False)

@@ -6,10 +6,10 @@ from spvlink.grammar import enums, info
 from spvlink.ir.core import Module
 from spvlink.verifier.known import KnownState
 from spvlink.verifier.paper import folding as fold
-from spvlink.verifier.paper.graph import CONST, MEMORY, UNDEF, Node, NotProvable
+from spvlink.verifier.paper.graph import MEMORY, UNDEF, Node, NotProvable
 from spvlink.verifier.paper.payloads import PAYLOAD, PayloadStage
 from spvlink.verifier.paper.places import PATCH_BUILTINS, PlaceLeaf
-from spvlink.verifier.paper.terms import OF_PRIMITIVE, Terms
+from spvlink.verifier.paper.terms import OF_PRIMITIVE, Terms, is_interpolated_alike
 from spvlink.verifier.paper.vertices import (
     at_vertex,
     by_number,
@@ -285,8 +285,8 @@ class _Supplies:
         return made
 
     def interpolated(self, node: Node, qualifiers: tuple[str, ...], kind: str) -> Node:
-        if node.op == UNDEF or (node.op == CONST and node.bits == 0):
-            return node  # a sum of products with 0.0 is 0.0, whatever the weights
+        if is_interpolated_alike(node):
+            return node
         word, where = self.tap or ("", ())
         if self.known.one_sample:  # it is at the centre
             qualifiers = tuple([q for q in qualifiers if q not in ("centroid", "sample")])

@@ -86,7 +86,7 @@ class Terms:
             return self.choice(args, node.imm[0])  # type: ignore[arg-type]
         if node.op == "loop":
             return self.reclosed(node, args)
-        if node.op == "interp" and args[0].op == UNDEF:
+        if node.op == "interp" and is_interpolated_alike(args[0]):
             return args[0]
         if node.op == "at" and node.kind != MEMORY:
             return self.named(args[0], args[1], node.kind)
@@ -582,6 +582,12 @@ class Terms:
                 known[top] = self.rebuilt(top, [known[a] for a in top.args])
             todo.pop()
         return known[node]
+
+
+def is_interpolated_alike(node: Node) -> bool:
+    """Whether interpolation gives back what it gets: a sum of products with 0.0 is 0.0, whatever
+    the weights are."""
+    return node.op == UNDEF or (node.op == CONST and node.bits == 0)
 
 
 def _imm_of(loop: Node) -> tuple[int, tuple[str, ...]]:
