@@ -4,8 +4,11 @@ change that keeps the values is proved; a mistake beside it is not."""
 
 from __future__ import annotations
 
+import struct
+
 import pytest
 
+from spvlink.grammar import ops
 from spvlink.options import Options
 from spvlink.pipeline import Source
 from spvlink.verifier.paper.prove import prove
@@ -229,3 +232,27 @@ def test_an_undefined_end_that_is_interpolated(value: str, proved: bool) -> None
     linked = compiled(f"c = vec4(v.xyz, {value});", before)
     assert is_proved(original, linked, True) == proved
     assert not is_proved(original, compiled("c = vec4(v.xyz, 2.0);", before), False)
+
+
+KILL, UNREACHABLE = (struct.pack("<I", 1 << 16 | op) for op in (ops.OpKill, ops.OpUnreachable))
+# Where nothing may arrive, and whether that says something of all that comes behind
+DEAD_ENDS = {
+    "if (n == 7) discard;": True,
+    "for (int i = 0; i < n; ++i) if (i == m) discard;": False,
+    "if (level > 0.5) do { } while (EVER);": True,
+    "for (int i = 0; i < n; ++i) do { } while (EVER);": False,
+    "int o; if (o == 7) discard;": False,
+}
+
+
+@pytest.mark.parametrize("text", DEAD_ENDS)
+def test_a_dead_end_of_one_side(text: str) -> None:
+    """The linked pipeline may not arrive where the original does not: that is undefined, or never
+    ends. The original may, and then anything may happen."""
+    plain, dead = compiled("c = v;"), compiled(f"{text} c = v;")
+    dead[1].data = dead[1].data.replace(KILL, UNREACHABLE)
+    assert ("discard" in text) == (UNREACHABLE in dead[1].data)
+    for exact in (True, False):
+        assert is_proved(dead, plain, exact)
+        assert not is_proved(plain, dead, exact)
+        assert is_proved(dead, dead, exact) or not DEAD_ENDS[text]

@@ -175,6 +175,9 @@ class _Proof:
         which is not here."""
         if mine.modes() != other.modes():
             return Verdict(UNKNOWN, PAPER, Place(mine.name), "execution modes differ")
+        if other.may_die or not self.graph.implies(self.lives(mine), other.lives):
+            reason = "it may do what is undefined, or never end"
+            return Verdict(UNKNOWN, PAPER, Place(mine.name), reason)
         rates = [(s.may_be_per_sample, s.per_sample) for s in (mine, other)]
         if rates[0] > rates[1] or (rates[1][0] and not rates[0][0]):
             if not self.known.one_sample:

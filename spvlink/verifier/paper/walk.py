@@ -83,8 +83,9 @@ class Walker:
         self.exits: Exits = {}
         self.counted = False  # whether a branch out of a loop was decided by constants
         self.inner = 0  # loops that are walked
-        self.closing = 0  # of these, those that are walked as one round
+        self.around: Node = self.graph.true  # the path to the loops that are walked as one round
         self.lives: Node = self.graph.true  # whether nothing is done that is undefined
+        self.may_die = False  # whether there may be more of that than is known
         # What tests an undefined value
         self.tested: dict[Node, list[Tester]] = {}
 
@@ -416,9 +417,11 @@ class Walker:
             self.terms.rounds += 1
             variables: dict[tuple[object, int], Node] = {}
             start = self._round(edge, changing, variables, number, whole)
-            self.closing += 1
-            exits = self.region(body, header, {header: [start]})
-            self.closing -= 1
+            around, self.around = self.around, self.graph.both(self.around, edge.path)
+            try:
+                exits = self.region(body, header, {header: [start]})
+            finally:
+                self.around = around
             backs = exits.pop(header, [])
             if not backs:
                 break
@@ -436,9 +439,13 @@ class Walker:
         return self._behind(edge, back, exits, variables, number)
 
     def never(self, path: Node) -> None:
-        """Notes that an invocation takes no such path: that is undefined, or never ends."""
-        if not self.closing and not path.loose:
+        """Notes that an invocation takes no such path: that is undefined, or never ends. What names
+        no variable of a loop that is walked holds in its first round, too."""
+        path = self.graph.both(self.around, path)
+        if not path.loops and not path.loose:
             self.lives = self.graph.both(self.lives, self.graph.negate(path))
+        elif path is not self.graph.false:
+            self.may_die = True
 
     def _once(self, edge: Edge, exits: Exits) -> Exits:
         raise NotProvable("a loop that nothing leads back to, but that is walked as one")
