@@ -175,7 +175,7 @@ class _Proof:
         which is not here."""
         if mine.modes() != other.modes():
             return Verdict(UNKNOWN, PAPER, Place(mine.name), "execution modes differ")
-        if other.may_die or not self.graph.implies(self.lives(mine), other.lives):
+        if not self.dies_alike(mine, other):
             reason = "it may do what is undefined, or never end"
             return Verdict(UNKNOWN, PAPER, Place(mine.name), reason)
         rates = [(s.may_be_per_sample, s.per_sample) for s in (mine, other)]
@@ -268,6 +268,20 @@ class _Proof:
                     seen.add(loop)
                     known = self.graph.both(known, self.terms.over(node))
         return known
+
+    def dies_alike(self, mine: ProvedStage, other: ProvedStage) -> bool:
+        """Whether the linked stage does what is undefined, or never ends, only where the original
+        may."""
+        true = self.graph.true
+        for path in other.may_die - mine.may_die:
+            ways = [way for way in mine.may_die if way is not None]
+            if path is None or not any(self.comparison.refines(w, path, true) for w in ways):
+                return False
+        if None in other.may_die:
+            return False
+        return self.graph.implies(self.lives(mine), other.lives) or self.comparison.refines(
+            mine.lives, other.lives, true
+        )
 
     def lives(self, stage: ProvedStage) -> Node:
         """Where the original does nothing that is undefined, and its loops end: in the stage, and

@@ -83,9 +83,12 @@ class Walker:
         self.exits: Exits = {}
         self.counted = False  # whether a branch out of a loop was decided by constants
         self.inner = 0  # loops that are walked
-        self.around: Node = self.graph.true  # the path to the loops that are walked as one round
+        # Of loops that are walked as one round, the outer ones first: the bit of its variables, the
+        # path to it, and the paths in it that no invocation takes
+        self.rounds: list[tuple[int, Node, list[Node]]] = []
         self.lives: Node = self.graph.true  # whether nothing is done that is undefined
-        self.may_die = False  # whether there may be more of that than is known
+        # Where more of that may be done: by an undefined value, or, None, nobody knows where
+        self.may_die: set[Node | None] = set()
         # What tests an undefined value
         self.tested: dict[Node, list[Tester]] = {}
 
@@ -417,11 +420,12 @@ class Walker:
             self.terms.rounds += 1
             variables: dict[tuple[object, int], Node] = {}
             start = self._round(edge, changing, variables, number, whole)
-            around, self.around = self.around, self.graph.both(self.around, edge.path)
+            dead: list[Node] = []
+            self.rounds.append((1 << number, edge.path, dead))
             try:
                 exits = self.region(body, header, {header: [start]})
             finally:
-                self.around = around
+                self.rounds.pop()
             backs = exits.pop(header, [])
             if not backs:
                 break
@@ -435,17 +439,23 @@ class Walker:
         else:
             raise NotProvable("a loop that changes too much")
         if not backs:
+            self.may_die |= {None} if dead else set()
             return self._once(edge, exits)
-        return self._behind(edge, back, exits, variables, number)
+        return self._behind(edge, back, exits, variables, number, dead)
 
     def never(self, path: Node) -> None:
         """Notes that an invocation takes no such path: that is undefined, or never ends. What names
-        no variable of a loop that is walked holds in its first round, too."""
-        path = self.graph.both(self.around, path)
+        variables of a loop that is walked is noted for the loop. What names none holds in its first
+        round, too."""
+        for bit, way, dead in reversed(self.rounds):
+            if path.loops & bit:
+                dead.append(path)
+                return
+            path = self.graph.both(way, path)
         if not path.loops and not path.loose:
             self.lives = self.graph.both(self.lives, self.graph.negate(path))
         elif path is not self.graph.false:
-            self.may_die = True
+            self.may_die.add(None if path.loops else path)
 
     def _once(self, edge: Edge, exits: Exits) -> Exits:
         raise NotProvable("a loop that nothing leads back to, but that is walked as one")
@@ -483,9 +493,10 @@ class Walker:
 
     def _behind(
         self, edge: Edge, back: Edge, exits: Exits,
-        variables: dict[tuple[object, int], Node], number: int,
+        variables: dict[tuple[object, int], Node], number: int, dead: list[Node],
     ) -> Exits:  # fmt: skip
-        """The ways out of a loop, in terms of what was before it."""
+        """The ways out of a loop, in terms of what was before it. ``dead``: paths that no
+        invocation takes."""
         graph = self.graph
         table: dict[Node, tuple[Node, Node]] = {}
         for (cell, at), node in variables.items():
@@ -513,6 +524,14 @@ class Walker:
                     known = self.terms.substituted(known, put, lambda n: not n.loops & bit)
                 known = done[node] = self.terms.closed(more, known, rest, number, closed)
             return known
+
+        for at, path in enumerate(dead):  # a variable says whether it was so in a round before
+            for put in puts:
+                path = self.terms.substituted(path, put, lambda n: not n.loops & bit)
+            was = self.terms.variable(BOOL, len(variables) + at, number)
+            ever = graph.either(was, path)
+            known_too = {**rest, was: (graph.false, ever)}
+            self.never(graph.both(edge.path, self.terms.closed(more, ever, known_too, number, {})))
 
         ways: Exits = {}
         taken = [(target, met(graph, edges)) for target, edges in exits.items()]
