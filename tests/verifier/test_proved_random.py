@@ -47,7 +47,6 @@ PROVED = [
     ("pairs", 33190007),  # a number that no round changes
     ("flow", 33190031),  # an undefined value, in a choice
     ("flow", 33070033),  # what is never reached
-    ("flow", 33100046),  # one value of a column, with undefined parts
     ("flow", 33110001),  # one value of a column, made by a loop
     ("chains", 33200011),  # complements of undefined numbers
     ("flow", 33200047),  # where a fragment is seen
