@@ -2,8 +2,8 @@
 and those that SPIRV-Tools' library accepts.
 
 A process for each module costs more than most modules take. The library lies beside the program
-where SPIRV-Tools is built with it (the Vulkan SDK, many distributions). It is used if it says that
-it is of the program's version, so that both have one opinion. It only ever says that a module is
+where SPIRV-Tools is built with it. It is used if it says that it is of the program's version, so
+that both have one opinion. It only ever says that a module is
 valid: anything else is left to the program, which says why.
 """
 

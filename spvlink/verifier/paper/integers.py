@@ -200,10 +200,13 @@ def _extreme(graph: Graph, op: str, kind: str, args: list[Node]) -> Node | None:
             row.append(node)
     row.sort(key=lambda node: node.id)
     if constants:
-        bits: int | None = constants[0]
+        least = constants[0]
         for other in constants[1:]:
-            bits = fold.fold(op, kind, [kind, kind], [bits or 0, other])
-        row.append(graph.const(kind, bits or 0))
+            bits = fold.fold(op, kind, [kind, kind], [least, other])
+            if bits is None:
+                return None
+            least = bits
+        row.append(graph.const(kind, least))
     made = row[0]
     for node in row[1:]:
         pair = (made, node) if made.id < node.id else (node, made)

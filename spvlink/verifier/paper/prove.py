@@ -273,12 +273,13 @@ class _Proof:
         """Whether the linked stage does what is undefined, or never ends, only where the original
         may."""
         true = self.graph.true
-        for path in other.may_die - mine.may_die:
-            ways = [way for way in mine.may_die if way is not None]
-            if path is None or not any(self.comparison.refines(w, path, true) for w in ways):
-                return False
         if None in other.may_die:
             return False
+        ways = [way for way in mine.may_die if way is not None]
+        for path in other.may_die - mine.may_die:
+            assert path is not None
+            if not any(self.comparison.refines(way, path, true) for way in ways):
+                return False
         return self.graph.implies(self.lives(mine), other.lives) or self.comparison.refines(
             mine.lives, other.lives, true
         )
