@@ -2,7 +2,7 @@
 
 What is not known (``numbers.KNOWN``) makes a pipeline stay as it is: it could say where code,
 descriptors or varyings come from. The layer has the same lists for a running program
-(``layer/c/numbers.h``); both are made of vulkan_registry/.
+(``c/numbers.h``); both are made of vulkan_registry/.
 """
 
 from __future__ import annotations

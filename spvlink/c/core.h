@@ -220,6 +220,7 @@ struct chain {
     bool half;           /* of pipelines: what stands before or behind is known by an interface */
 };
 
+uint32_t gpu_of_driver(uint32_t driver_id); /* VkDriverId; its row in spvlink/gpus.py; 0: any */
 bool chain_facts(const struct chain *chain, struct bytes *facts, unsigned char key[DIGEST]);
 bool chain_request(const struct chain *chain, const struct bytes *facts, struct bytes *request);
 void chain_free(struct chain *chain);

@@ -5,6 +5,8 @@
  */
 #include "core.h"
 
+#include "numbers.h"
+
 #include <string.h>
 
 #define FORMAT 7
@@ -41,6 +43,16 @@ static void put_state(struct bytes *facts, const struct chain *chain) {
     if (chain->has_state)
         state_used(&chain->state, found, chain->count, &used);
     state_put(facts, &used);
+}
+
+uint32_t gpu_of_driver(uint32_t driver_id) {
+    static const struct {
+        uint32_t driver_id, gpu;
+    } KNOWN[] = {GPU_OF_DRIVERS};
+    for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++)
+        if (KNOWN[i].driver_id == driver_id)
+            return KNOWN[i].gpu;
+    return 0;
 }
 
 bool chain_facts(const struct chain *chain, struct bytes *facts, unsigned char key[DIGEST]) {

@@ -214,6 +214,18 @@ static void known(int layout, int exact, int open, uint32_t value) {
     spvlink_result_free(result);
 }
 
+/* For each of these drivers: v3dv and RADV, one that the header does not have, any. */
+static void drivers(void) {
+    static const uint32_t DRIVERS[] = {19, 3, 12345, 0};
+    for (int i = 0; i < 4; i++) {
+        spvlink_pipeline pipeline = pair(1);
+        pipeline.driver_id = DRIVERS[i];
+        const spvlink_result *result = spvlink_link(&pipeline, WAIT);
+        show(result);
+        spvlink_result_free(result);
+    }
+}
+
 static void with(const spvlink_state *state) {
     spvlink_pipeline pipeline = pair(1);
     pipeline.state = state;
@@ -337,7 +349,9 @@ int main(int argc, char **argv) {
         known(1, 0, 0, 0);
         known(0, 1, 0, 0);
         known(0, 0, 1, 0);
-    } else if (strcmp(action, "states") == 0)
+    } else if (strcmp(action, "drivers") == 0)
+        drivers();
+    else if (strcmp(action, "states") == 0)
         states();
     else if (strcmp(action, "figures") == 0)
         figures();

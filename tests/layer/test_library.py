@@ -263,6 +263,19 @@ def test_what_the_engine_knows_is_used(
     assert len(made) == 10
 
 
+def test_the_driver_chooses_as_the_command_does(calls: Path, home: Place, tmp_path: Path) -> None:
+    """A VkDriverId is --for; one that nobody knows is as none."""
+    paths = [ROOT / "shaders" / "season_palette" / f"season_palette.{stage}" for stage in ("vert", "frag")]
+    codes = [tmp_path / f"{path.name}.spv" for path in paths]
+    for path, code in zip(paths, codes):
+        code.write_bytes(compile_glsl(path.read_text(), path.suffix[1:]))
+    home.program(str(calls), "drivers", *map(str, codes), OUT=str(tmp_path / "out"))
+    made = modules(tmp_path / "out")
+    expected = [alone(codes[0], codes[1], gpu=gpu) for gpu in ("v3d", "radv", "any", "any")]
+    assert [made[2 * i : 2 * i + 2] for i in range(4)] == expected
+    assert expected[0] != expected[2], "the driver makes a difference"
+
+
 def test_a_state_gives_what_the_command_gives(calls: Path, home: Place, tmp_path: Path) -> None:
     """The fixed functions that the engine knows, each as `spvlink link --state` has them."""
     paths = [tmp_path / "a.vert.spv", tmp_path / "a.frag.spv"]

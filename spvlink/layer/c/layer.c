@@ -143,9 +143,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL queue_present(VkQueue queue, const VkPrese
 
 /* The row of spvlink/gpus.py of a device's driver: 0, any, if the driver says nothing. */
 static uint32_t gpu_of(VkPhysicalDevice physical) {
-    static const struct {
-        uint32_t driver, gpu;
-    } KNOWN[] = {GPU_OF_DRIVERS};
     struct instance *instance = instance_of(physical);
     VkPhysicalDeviceDriverProperties driver = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
@@ -154,10 +151,7 @@ static uint32_t gpu_of(VkPhysicalDevice physical) {
     if (instance == NULL || instance->properties == NULL)
         return 0;
     instance->properties(physical, &properties);
-    for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++)
-        if (KNOWN[i].driver == (uint32_t)driver.driverID)
-            return KNOWN[i].gpu;
-    return 0;
+    return gpu_of_driver((uint32_t)driver.driverID);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,

@@ -348,6 +348,7 @@ static const char *take(struct asked *asked, const spvlink_pipeline *pipeline) {
         return why;
     asked->chain.exact = pipeline->exact != 0;
     asked->chain.open = pipeline->open != 0;
+    asked->chain.gpu = gpu_of_driver(pipeline->driver_id);
     put(&asked->chain.descriptors, PLAIN, sizeof PLAIN);
     if (pipeline->layout != NULL) {
         asked->chain.layout = layout_of(pipeline->layout);

@@ -136,6 +136,7 @@ typedef struct spvlink_pipeline {
     int exact; /* only changes that keep every bit of every output */
     int open;  /* other stages may follow the last one, which are not known */
     const spvlink_state *state; /* NULL: not known */
+    uint32_t driver_id; /* VkDriverId of the device, as `spvlink link --for` has it; 0: any */
 } spvlink_pipeline;
 
 typedef struct spvlink_result {
