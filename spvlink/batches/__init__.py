@@ -24,7 +24,8 @@
     shards      deal jobs out to machines, write the folder of one (``--shard``)
     merge       check the folders of all shards, read their results
     compare     compare with the report of an earlier build (``--compare``)
-    plan        record all pipelines and their results in few bytes
+    plan        record all pipelines in few bytes
+    results     record what became of their jobs in few bytes
     summary     write the report
     progress    show the progress bar
     arguments   read the command line

@@ -6,51 +6,41 @@ from array import array
 from typing import TYPE_CHECKING, Any, Final
 
 from spvlink.batches.families import PipelineFamily, families
+from spvlink.batches.journal import KEY
 from spvlink.batches.pipelines import IneligiblePipeline
+from spvlink.batches.results import JobResults
+from spvlink.digest_table import DigestTable
 from spvlink.pipeline import DEFECT, FAILED, INVALID
-from spvlink.report import BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from spvlink.batches.ends import OutputPlace
     from spvlink.batches.jobs import Job, JobSettings
     from spvlink.batches.pipelines import BatchPipeline
     from spvlink.batches.progress import Progress
+    from spvlink.batches.results import JobResult
     from spvlink.batches.store import Record
 
 # Kinds that people should hear of: something is wrong, with the input or with us.
 BAD: Final = (INVALID, FAILED, DEFECT)
-FIGURES: Final = ("components", "locations", *BYTES)
 LISTED: Final = 10  # pipelines that are named at the end of a run
-Pair = tuple[int, int]
 
 
-class JobResult:
-    """What the totals and the output need of a job that is done. ``modules``: names of the new
-    ones, as in ``Record``. ``before``, ``after``: names of all its modules. ``verified``: the way
-    and the outcome of ``--verify``, None if it was not asked for."""
+class UnfitReason:
+    """Why pipelines go out as they came; see ``IneligiblePipeline``. Pipelines share it."""
 
-    __slots__ = (
-        "after", "before", "kind", "modules", "reason", "sums", "verified", "warnings",
-    )  # fmt: skip
+    __slots__ = ("bad", "reason", "unknown")
 
-    def __init__(self, record: Record, pipeline: BatchPipeline) -> None:
-        self.kind = record.kind
-        self.reason = record.reason
-        self.modules = record.modules
-        self.before = [shader.module for shader in pipeline.shaders]
-        self.after = [new or old for new, old in zip(record.modules, self.before)] or self.before
-        # of the borders: before and after
-        self.sums = {name: record.figures(name) for name in FIGURES}
-        self.warnings = warnings_of(record, pipeline)
-        verdict: Any = record.entry.get("verified")
-        self.verified = None if verdict is None else (verdict["way"], verdict["outcome"])
+    def __init__(self, reason: str, bad: bool, unknown: Sequence[str]) -> None:
+        self.reason = reason
+        self.bad = bad
+        self.unknown = unknown
 
 
 class BatchPlan:
     """Filled while the jobs are made and done. ``keys`` of the distinct jobs, in the order in which
-    their first pipelines come; ``results`` at the same index."""
+    their first pipelines come; ``results`` under the same numbers."""
 
     def __init__(
         self,
@@ -63,11 +53,11 @@ class BatchPlan:
         self.settings = settings
         self.progress = progress
         self.variants = variants
-        self.jobs = array("q")  # of each pipeline, -1: none
-        self.keys: list[bytes] = []
-        self.results: list[JobResult | None] = []
-        self.numbers: dict[bytes, int] = {}
-        self.unfit: dict[int, IneligiblePipeline] = {}
+        self.jobs = array("i")  # of each pipeline: the number of its job, or ~ that of a reason
+        self.keys = DigestTable(KEY)
+        self.results = JobResults()
+        self.reasons: list[UnfitReason] = []
+        self._reason_numbers: dict[tuple[object, ...], int] = {}
         self.kept: dict[str, str] = {}  # digests of modules that these have -> the first of them
         self.bad: list[str] = []  # a line each for the first pipelines that people should hear of
         self.flawed: list[str] = []  # the same for those that were linked all the same
@@ -82,50 +72,65 @@ class BatchPlan:
         if self.variants is None:
             yield from self._distinct()
             return
-        for family in families(self._distinct(), self.variants, self._kept):
+        made = list(families(self._distinct(), self.variants, self._kept))
+        keys: dict[int, bytes] = {}
+        for family in made:
             for job in family.parts:
-                number = self.numbers.pop(job.key)
-                job.key = family.key_of(job)
-                self.keys[number], self.numbers[job.key] = job.key, number
-            yield family
+                number = self.number(job.key)
+                keys[number] = job.key = family.key_of(job)
+        self.keys = DigestTable(KEY)
+        for number in range(len(keys)):
+            self.keys.add(keys[number])
+        yield from made
 
     def _kept(self) -> dict[str, str]:
         """Modules of what goes out as it came for a reason that is known before any link."""
-        for unfit in [*self.unfit.values(), *self.source.others()]:
-            for name in unfit.modules:
-                digest = self.source.digest(name)
-                if digest is not None:
-                    self.kept.setdefault(digest, shown(unfit.id))
+        for other in self.source.others():
+            self._keep_modules(other)
         return self.kept
 
+    def _keep_modules(self, unfit: IneligiblePipeline) -> None:
+        for name in unfit.modules:
+            digest = self.source.digest(name)
+            if digest is not None:
+                self.kept.setdefault(digest, shown(unfit.id))
+
     def _distinct(self) -> Iterator[Job]:
-        for index, pipeline in enumerate(self.source.pipelines()):
+        for pipeline in self.source.pipelines():
             if isinstance(pipeline, IneligiblePipeline):
-                self.unfit[index] = pipeline
-                self.jobs.append(-1)
-                self._done(1, pipeline.bad, f"{shown(pipeline.id)}: {pipeline.reason}")
+                self._refuse(pipeline)
                 continue
             job = self.settings.job(pipeline)
-            number = self.numbers.setdefault(job.key, len(self.keys))
+            known = len(self.keys)
+            number = self.keys.add(job.key)
             self.jobs.append(number)
-            if number == len(self.keys):
-                self.keys.append(job.key)
-                self.results.append(None)
+            if number == known:
+                self.results.expect()
                 self._waiting[number] = 1, pipeline
                 yield job
             elif number in self._waiting:
                 count, first = self._waiting[number]
                 self._waiting[number] = count + 1, first
             else:
-                result = self.results[number]
-                assert result is not None
-                self._done(1, result.kind in BAD, "")
+                self._done(1, self.results[number].kind in BAD, "")
+
+    def _refuse(self, pipeline: IneligiblePipeline) -> None:
+        """A pipeline is no job."""
+        key = pipeline.reason, pipeline.bad, *pipeline.unknown
+        number = self._reason_numbers.setdefault(key, len(self.reasons))
+        if number == len(self.reasons):
+            self.reasons.append(UnfitReason(pipeline.reason, pipeline.bad, pipeline.unknown))
+        self.jobs.append(~number)
+        if self.variants is not None:
+            self._keep_modules(pipeline)
+        self._done(1, pipeline.bad, f"{shown(pipeline.id)}: {pipeline.reason}")
 
     def take(self, job: Job, record: Record) -> None:
         """A job is done."""
-        number = self.numbers[job.key]
+        number = self.number(job.key)
         count, first = self._waiting.pop(number)
-        self.results[number] = result = JobResult(record, first)
+        modules = [shader.module for shader in first.shaders]
+        result = self.results.put(number, record, modules, warnings_of(record, first))
         line = f"{shown(first.id)}: {reason_of(record, first)}"
         more = f" (and {count - 1} pipelines like it)" if count > 1 else ""
         self._done(count, result.kind in BAD, line + more)
@@ -149,7 +154,7 @@ class BatchPlan:
 
     def pipelines_of(self, keys: Iterable[bytes]) -> int:
         """How many pipelines jobs have."""
-        numbers = {self.numbers[key] for key in keys}
+        numbers = {self.number(key) for key in keys}
         return sum(number in numbers for number in self.jobs)
 
     def start(self, progress: Progress) -> None:
@@ -162,10 +167,11 @@ class BatchPlan:
     def line(self, index: int) -> str:
         """The name of a pipeline and why it is not linked."""
         result = self.result(index)
-        if result is None:
-            return f"{shown(self.unfit[index].id)}: {self.unfit[index].reason}"
         ids = (p.id for at, p in enumerate(self.source.pipelines()) if at == index)
-        what = result.reason or (result.warnings[0] if result.warnings else "")
+        if result is None:
+            what = self.reason(index).reason
+        else:
+            what = result.reason or (result.warnings[0] if result.warnings else "")
         return f"{shown(next(ids))}: {what}"
 
     def new(self, index: int) -> list[str | None] | None:
@@ -173,10 +179,15 @@ class BatchPlan:
         result = self.result(index)
         return None if result is None else result.modules
 
-    def key(self, index: int) -> bytes | None:
-        """Of the job of a pipeline; None if it is no job."""
-        number = self.jobs[index]
-        return None if number < 0 else self.keys[number]
+    def number(self, key: bytes) -> int:
+        """Of a job of the batch."""
+        number = self.keys.find(key)
+        assert number is not None
+        return number
+
+    def reason(self, index: int) -> UnfitReason:
+        """Why a pipeline is no job."""
+        return self.reasons[~self.jobs[index]]
 
     def result(self, index: int) -> JobResult | None:
         """What became of the job of a pipeline; None if it is no job."""

@@ -23,7 +23,8 @@ from typing import IO, TYPE_CHECKING, Final
 from spvlink import system
 from spvlink.batches.journal import Journal
 from spvlink.batches.pack import ModulePack
-from spvlink.batches.pipelines import digest_of
+from spvlink.batches.pipelines import DIGEST, digest_of
+from spvlink.digest_table import DigestTable
 from spvlink.errors import Usage
 from spvlink.pipeline import FAILED
 from spvlink.report import BYTES
@@ -78,7 +79,7 @@ class JobStore:
         self.folder = folder
         self.limits = limits.encode()
         self.done_before = 0  # jobs that were done before
-        self.sure: set[str] = set()  # modules that were written or looked at
+        self.sure = DigestTable(DIGEST)  # modules that were written or looked at
         self.out = os.path.join(folder, "out")
         self.other = other
         try:
@@ -110,18 +111,19 @@ class JobStore:
         digest = digest_of(data)
         if not self.has(digest):
             self._write(digest, data)
-            self.sure.add(digest)
+            self.sure.add(bytes.fromhex(digest))
         return digest
 
     def has(self, digest: str) -> bool:
         """Whether a module is in its place; one that was delivered already comes back."""
-        if digest not in self.sure:
+        name = bytes.fromhex(digest)
+        if name not in self.sure:
             data = self._find(digest) if self.pack or digest + MODULE in self.before else None
             if data is None:
                 return False
             if self.pack is None and not os.path.exists(self.path(digest)):
                 write(self.path(digest), data)
-            self.sure.add(digest)
+            self.sure.add(name)
         return True
 
     def get(self, key: bytes) -> Record | None:

@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from spvlink.batches import plan as plans
 from spvlink.batches.pipelines import IneligiblePipeline
+from spvlink.batches.results import FIGURES
 from spvlink.batches.shape import VERDICTS
 from spvlink.pipeline import DEFECT, FAILED, INVALID, LINKED, PASSED, UNCHANGED
 
@@ -83,8 +84,9 @@ class BatchReport:
     def _totals(self) -> Entry:
         plan = self.plan
         counts = dict.fromkeys((LINKED, UNCHANGED, "passed_through", "failed"), 0)
-        modules: tuple[set[str], set[str]] = (set(), set())
-        sums = {name: [0, 0] for name in plans.FIGURES}
+        count = plan.results.modules
+        modules = bytearray(count), bytearray(count)  # 1: it is there
+        sums = {name: [0, 0] for name in FIGURES}
         warned = 0
         for index in range(len(plan.jobs)):
             kind, _ = self.outcome(index)
@@ -94,8 +96,10 @@ class BatchReport:
             if result is not None:
                 warned += bool(result.warnings)
                 stays = index in self.stays
-                modules[0].update(result.before)
-                modules[1].update(result.before if stays else result.after)
+                for at in result.before:
+                    modules[0][at] = 1
+                for at in result.before if stays else result.after:
+                    modules[1][at] = 1
                 for name, pair in result.sums.items():
                     sums[name][0] += pair[0]
                     sums[name][1] += pair[0 if stays else 1]
@@ -105,7 +109,7 @@ class BatchReport:
             "pipelines": len(plan.jobs),
             "jobs": len(plan.keys),
             "found": self.store.done_before,
-            "modules": [len(modules[0]), len(modules[1])],
+            "modules": [sum(modules[0]), sum(modules[1])],
             "bytes": list(plan.source.bytes),
             **sums,
             **counts,
@@ -117,7 +121,9 @@ class BatchReport:
         }
 
     def _verified(self) -> Entry:
-        verdicts = [one.verified for one in self.plan.results if one is not None and one.verified]
+        results = self.plan.results
+        found = (results[number].verified for number in range(len(results)))
+        verdicts = [verdict for verdict in found if verdict is not None]
         if not verdicts:
             return {}
         counts = dict.fromkeys(VERDICTS.values(), 0)
@@ -131,7 +137,7 @@ class BatchReport:
             return PASSED, self.stays[index]
         result = self.plan.result(index)
         if result is None:
-            unfit = self.plan.unfit[index]
+            unfit = self.plan.reason(index)
             return INVALID if unfit.bad else PASSED, unfit.reason
         return result.kind, result.reason
 
@@ -148,8 +154,8 @@ class BatchReport:
     def unknown(self) -> list[Entry]:
         """What pipelines have that spvlink does not know, the most frequent first."""
         counts: dict[str, int] = {}
-        for unfit in self.plan.unfit.values():
-            for what in dict.fromkeys(unfit.unknown):
+        for number in self.plan.jobs:
+            for what in dict.fromkeys(self.plan.reasons[~number].unknown) if number < 0 else ():
                 counts[what] = counts.get(what, 0) + 1
         ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         return [{"what": what, "pipelines": n} for what, n in ordered]
@@ -174,13 +180,14 @@ class BatchReport:
         entry: Entry = {"id": pipeline.id, "job": None, "kind": kind, "reason": reason}
         if isinstance(pipeline, IneligiblePipeline):
             return entry
-        result, key = self.plan.result(index), self.plan.key(index)
-        assert result is not None and key is not None
+        number, result = self.plan.jobs[index], self.plan.result(index)
+        assert result is not None
         stays = index in self.stays
         if not stays and result.kind in plans.BAD:
-            entry["reason"] = plans.reason_of(self._record(key), pipeline)
+            record = self._record(self.plan.keys[number])
+            entry["reason"] = plans.reason_of(record, pipeline)
         return entry | {
-            "job": self.plan.jobs[index],
+            "job": number,
             "stages": [shader.label for shader in pipeline.shaders],
             **{name: _pair(pair, stays) for name, pair in result.sums.items()},
             "unread_attributes": list(pipeline.unread_attributes),
@@ -191,7 +198,7 @@ class BatchReport:
         plan = self.plan
         names, labels = self._named()
         for one in self._sets():
-            numbers = [plan.numbers[bytes.fromhex(key)] for key in one["jobs"]]
+            numbers = [plan.number(bytes.fromhex(key)) for key in one["jobs"]]
             for line in one["shared"]:
                 readers = [name for at in line["readers"] for name in names[numbers[at]]]
                 among = sum(len(names[numbers[at]]) for at in line["among"])
@@ -216,12 +223,11 @@ class BatchReport:
         for family in self._sets():
             called: dict[str, str] = {}
             for key in family["jobs"]:
-                number = plan.numbers[bytes.fromhex(key)]
-                result = plan.results[number]
-                assert result is not None
-                called.update(zip(result.before, labels[number]))
+                number = plan.number(bytes.fromhex(key))
+                before = map(plan.results.named, plan.results[number].before)
+                called.update(zip(before, labels[number]))
             for one in family["kept"]:
-                by = one["by"] and names[plan.numbers[bytes.fromhex(one["by"])]][0]
+                by = one["by"] and names[plan.number(bytes.fromhex(one["by"]))][0]
                 by = by or plan.kept.get(one["module"])
                 module = called.get(one["module"])
                 if module is not None:
