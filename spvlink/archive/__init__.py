@@ -13,6 +13,7 @@ Nothing here links, and `spvlink link` does not import it. In the order of the w
     mappings    find the origin of descriptors in the form of `--layout`
     states      find the static state of a pipeline
     records     collect the facts of one graphics pipeline, or the reason not to link it
+    forms       parse texts once that differ in keys only
     archive     give the pipelines and modules of an input: ``Archive``
     writer      write the same archive with other modules: ``ArchiveWriter``
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from spvlink.archive import documents, foz, records, varint
 from spvlink.archive.documents import Object
+from spvlink.archive.forms import PipelineForms
 from spvlink.archive.hashes import link_hash
 from spvlink.archive.layouts import Layouts
 from spvlink.archive.records import ArchivedPipeline
@@ -37,6 +38,7 @@ class Archive:
         self.union = foz.Union(paths)
         self.warnings = self.union.warnings
         self._layouts = Layouts(self._object)
+        self.forms = PipelineForms(self._layouts)
         self._applications = {hash: self._application(hash) for hash in self._of_applications()}
 
     def __enter__(self) -> Archive:
@@ -117,12 +119,11 @@ class Archive:
     def _pipeline(self, hash: int, entry: foz.Entry) -> ArchivedPipeline:
         key = f"{hash:016x}"
         try:
-            document = documents.parse(documents.split(self.union.payload(entry))[0])
+            pipeline = self.forms.read(self.union.payload(entry), key)
         except BadArchive as error:
             pipeline = ArchivedPipeline(key)
             pipeline.reason = f"its entry cannot be used: {error.message}"
             return pipeline
-        pipeline = records.read(key, document, self._layouts)
         if pipeline.reason is None:
             if not all(self.union.has(foz.MODULE, int(s.module, 16)) for s in pipeline.stages):
                 pipeline.reason = "a shader module is not in the archive"

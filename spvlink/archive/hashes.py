@@ -14,16 +14,19 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _START: Final = 0xCBF29CE484222325
-_PRIME: Final = 0x100000001B3
-_MASK: Final = 0xFFFFFFFFFFFFFFFF
+_FACTOR: Final = 0x1B3
+_HALF: Final = 0xFFFFFFFF
 
 
 def words_hash(words: Iterable[int], start: int = _START) -> int:
-    """The hash of 32-bit words, or of more of them after ``start``."""
-    hash = start
+    """The hash of 32-bit words, or of more of them after ``start``: each time times 2**40 + 0x1B3.
+    In two halves, since integers of more than 62 bits take ten times as long when compiled."""
+    high, low = start >> 32, start & _HALF
     for word in words:
-        hash = (hash * _PRIME & _MASK) ^ word
-    return hash
+        product = low * _FACTOR
+        high = high * _FACTOR + (product >> 32) + (low << 8) & _HALF
+        low = product & _HALF ^ word
+    return high << 32 | low
 
 
 def module_hash(code: bytes) -> int:

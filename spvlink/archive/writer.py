@@ -5,20 +5,27 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from array import array
 from contextlib import suppress
 from hashlib import blake2b
 
-from spvlink.archive import documents, foz, varint
+from spvlink.archive import foz, varint
 from spvlink.archive.archive import Archive, modules_in
 from spvlink.archive.hashes import link_hash, module_hash
+from spvlink.digest_table import DigestTable
 from spvlink.errors import BadArchive, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from typing import BinaryIO, Final
 
 _SAME_HASH: Final = "other words have the same hash as a linked module"
+_NAME: Final = 8  # bytes of a hash
+_DIGEST: Final = 16  # bytes of the digest of words
+# In place of a place in the spool, which begins behind them: the archive has the module, or other
+# words under its hash.
+_THERE, _CLASH = 1, 2
 _Pieces = tuple[bytes, "Iterator[bytes]"]  # a header, and what follows it
 
 
@@ -41,17 +48,21 @@ class ArchiveWriter:
         self._target = target
         self._archive = archive
         self._union = archive.union
-        # new entries: key -> where they are in the spool
-        self._modules: dict[int, int] = {}
-        self._pipelines: dict[int, int] = {}
-        self._digests: dict[int, bytes] = {}  # of the new modules' words
-        self._hashes: dict[bytes, int] = {}  # the other way round
-        self._links: dict[int, tuple[int, int]] = {}  # key -> (application, module)
+        # Modules that were added: their words, hashes, where they are in the spool, and the number
+        # of the applications that use them, 0: no pipeline has it.
+        self._codes = DigestTable(_DIGEST)
+        self._hashes, self._places, self._users = array("Q"), array("Q"), array("I")
+        self._user_numbers: dict[tuple[int, ...], int] = {}
+        # New entries by their names, with what belongs to each: the number of the module; where the
+        # pipeline is in the spool; application and module.
+        self._modules, self._owners = DigestTable(_NAME), array("I")
+        self._pipelines, self._spooled = DigestTable(_NAME), array("Q")
+        self._links, self._linked = DigestTable(_NAME), array("Q")
         self._prune = prune
-        self._now: dict[str, list[str]] = {}  # the modules of the new pipelines
-        self._left_out: set[tuple[int, int]] = set()  # (tag, key)
+        self._used = DigestTable(_NAME)  # modules that pipelines of the target have
+        self._left_out = {foz.MODULE: DigestTable(_NAME), foz.LINK: DigestTable(_NAME)}
         self.pruned = 0
-        self._end = 0
+        self._end = _CLASH + 1
         try:
             self._path = os.path.realpath(target)
             folder, name = os.path.split(self._path)
@@ -83,36 +94,58 @@ class ArchiveWriter:
         """Give the pipeline ``key`` other modules: index of the stage -> SPIR-V. Stages that are
         not named keep theirs. Once a pipeline. The answer is None, or why the pipeline stays as it
         was (a hash that other words have already)."""
+        return self.replace_by_number(key, {at: self.add(code) for at, code in modules.items()})
+
+    def add(self, code: bytes) -> int:
+        """The number of a new module for ``replace_by_number``. It stands in the target if a
+        pipeline gets it."""
+        digest = blake2b(code, digest_size=_DIGEST).digest()
+        number = self._codes.find(digest)
+        if number is not None:
+            return number
+        hash = module_hash(code)
+        where = 0
+        if self._union.has(foz.MODULE, hash):
+            where = _THERE if self._is_there(hash, code) else _CLASH
+        else:
+            try:
+                where = self._spooled_module(hash, code)
+            except OSError as full:
+                raise self._trouble(full) from None
+        self._hashes.append(hash)
+        self._places.append(where)
+        self._users.append(0)
+        return self._codes.add(digest)
+
+    def replace_by_number(self, key: str, modules: Mapping[int, int]) -> str | None:
+        """As ``replace``, with modules that were added."""
         hash = int(key, 16)
         entry = self._union.find(foz.GRAPHICS, hash)
-        if entry is None or hash in self._pipelines:
+        if entry is None or self._pipelines.find(_name(hash)) is not None:
             raise KeyError(key)
-        hashes = {index: self._hash(code) for index, code in modules.items()}
+        numbers = set(modules.values())
+        names = {index: f"{self._hashes[number]:016x}" for index, number in modules.items()}
         try:
             payload = self._union.payload(entry)
-            names = {index: f"{hashes[index]:016x}" for index in hashes}
-            changed = documents.with_modules(payload, f"{hash:016x}", names)
-            if len(set(hashes.values())) != len(set(modules.values())):
+            changed = self._archive.forms.with_modules(payload, f"{hash:016x}", names)
+            if len(set(names.values())) != len(numbers):
                 raise BadArchive(_SAME_HASH)
-            for index, code in modules.items():
-                self._check(hashes[index], code)
+            for number in numbers:
+                self._check(number)
         except BadArchive as error:
             return error.message
         if changed == payload:
             return None
         try:
-            for index, code in modules.items():
-                self._add_module(hashes[index], code)
             format = foz.RAW if entry.format == foz.RAW else foz.DEFLATE
-            self._pipelines[hash] = self._keep(foz.packed(foz.GRAPHICS, hash, changed, format))
-            self._now[key] = modules_in(changed, f"{hash:016x}") if self._prune else []
+            self._spooled.append(self._keep(foz.packed(foz.GRAPHICS, hash, changed, format)))
+            self._pipelines.add(_name(hash))
         except OSError as full:
             raise self._trouble(full) from None
-        for application in self._archive.applications_of(hash):
-            for module in hashes.values():
-                link = link_hash(application, foz.MODULE, module)
-                if not self._union.has(foz.LINK, link):
-                    self._links[link] = application, module
+        if self._prune:
+            for module in modules_in(changed, f"{hash:016x}"):
+                self._used.add(_name(int(module, 16)))
+        self._use(numbers, tuple(self._archive.applications_of(hash)))
         return None
 
     def finish(self) -> None:
@@ -138,57 +171,66 @@ class ArchiveWriter:
 
     def _leave_out(self) -> None:
         """Find the modules that no pipeline has any more, and what links applications to them."""
-        dropped: set[str] = set()
-        used: set[str] = set()
+        dropped = DigestTable(_NAME)
         for key, before in self._archive.module_users():
             if before is None:  # a newer reader may understand it
                 why = f"pipeline {key} cannot be read, so its modules are not known"
                 self._archive.warnings.append(f"no module is pruned: {why}")
                 return
-            after = self._now.get(key, before)
-            dropped.update(before)
-            used.update(after)
-        unused = [int(module, 16) for module in dropped - used]
-        unused = [module for module in unused if self._union.has(foz.MODULE, module)]
-        self.pruned = len(unused)
-        for module in unused:
-            self._left_out.add((foz.MODULE, module))
+            stays = self._pipelines.find(_name(int(key, 16))) is None
+            for module in before:
+                (self._used if stays else dropped).add(_name(int(module, 16)))
+        for name in dropped:
+            hash = int.from_bytes(name, "big")
+            if name in self._used or not self._union.has(foz.MODULE, hash):
+                continue
+            self.pruned += 1
+            self._left_out[foz.MODULE].add(name)
             for application in self._archive.applications():
-                self._left_out.add((foz.LINK, link_hash(application, foz.MODULE, module)))
+                link = link_hash(application, foz.MODULE, hash)
+                self._left_out[foz.LINK].add(_name(link))
 
     # -- new entries ----------------------------------------------------------------------------
 
-    def _hash(self, code: bytes) -> int:
-        digest = _digest(code)
-        if digest not in self._hashes:
-            self._hashes[digest] = module_hash(code)
-        return self._hashes[digest]
+    def _is_there(self, hash: int, code: bytes) -> bool:
+        """Whether the archive has these words under that hash."""
+        try:
+            return self._archive.module(f"{hash:016x}") == code
+        except BadArchive:
+            return False
 
-    def _check(self, hash: int, code: bytes) -> None:
-        """Raises BadArchive if that hash is taken by other words."""
-        if hash in self._modules:
-            if self._digests[hash] != _digest(code):
-                raise BadArchive(_SAME_HASH)
-        elif self._union.has(foz.MODULE, hash):
-            try:
-                same = self._archive.module(f"{hash:016x}") == code
-            except BadArchive:
-                same = False
-            if not same:
-                raise BadArchive(_SAME_HASH)
+    def _check(self, number: int) -> None:
+        """Raises BadArchive if the hash of a module is taken by other words."""
+        owner = self._modules.find(_name(self._hashes[number]))
+        taken = owner is not None and self._owners[owner] != number
+        if taken or self._places[number] == _CLASH:
+            raise BadArchive(_SAME_HASH)
 
-    def _add_module(self, hash: int, code: bytes) -> None:
-        if hash in self._modules or self._union.has(foz.MODULE, hash):
-            return
+    def _use(self, numbers: set[int], users: tuple[int, ...]) -> None:
+        """A pipeline of these applications has new modules."""
+        known = self._user_numbers.setdefault(users, len(self._user_numbers) + 1)
+        for number in numbers:
+            if self._users[number] == known:
+                continue
+            self._users[number] = known
+            hash = self._hashes[number]
+            if self._places[number] != _THERE and self._modules.find(_name(hash)) is None:
+                self._modules.add(_name(hash))
+                self._owners.append(number)
+            for application in users:
+                link = link_hash(application, foz.MODULE, hash)
+                if not self._union.has(foz.LINK, link) and _name(link) not in self._links:
+                    self._links.add(_name(link))
+                    self._linked.append(application)
+                    self._linked.append(hash)
+
+    def _spooled_module(self, hash: int, code: bytes) -> int:
         words = varint.encode(code)
         text = (
             f'{{"version":{self._union.version},"shaderModules":{{"{hash:016x}":{{"varintOffset":0,'
             f'"varintSize":{len(words)},"codeSize":{len(code)},"flags":0}}}}}}'
         )
-        self._modules[hash] = self._keep(
-            foz.packed(foz.MODULE, hash, text.encode() + b"\0" + words)
-        )
-        self._digests[hash] = _digest(code)
+        return self._keep(foz.packed(foz.MODULE, hash, text.encode() + b"\0" + words))
 
     def _keep(self, entry: tuple[bytes, bytes]) -> int:
         """Put an entry into the spool."""
@@ -211,32 +253,35 @@ class ArchiveWriter:
 
     def _in_order(self, tag: int) -> Iterator[_Pieces]:
         """All entries of a tag by ascending hash, the new ones among them."""
-        new: dict[int, Iterable[int]] = {
-            foz.MODULE: self._modules,
-            foz.GRAPHICS: self._pipelines,
-            foz.LINK: self._links,
-        }
-        waiting = sorted(new.get(tag, ()), reverse=True)
+        new = {foz.MODULE: self._modules, foz.GRAPHICS: self._pipelines, foz.LINK: self._links}
+        waiting = array("Q", sorted([int.from_bytes(name, "big") for name in new.get(tag, ())]))
+        waiting.reverse()
+        left_out = self._left_out.get(tag)
         for hash, entry in self._union.entries(tag):
             while waiting and waiting[-1] < hash:
                 yield self._new_entry(tag, waiting.pop())
             if waiting and waiting[-1] == hash:
                 yield self._new_entry(tag, waiting.pop())
-            elif (tag, hash) not in self._left_out:
+            elif not left_out or _name(hash) not in left_out:
                 yield entry.head, self._union.stored(entry)
         while waiting:
             yield self._new_entry(tag, waiting.pop())
 
     def _new_entry(self, tag: int, hash: int) -> _Pieces:
         if tag == foz.LINK:
-            application, module = self._links[hash]
+            at = self._links.add(_name(hash))
+            application, module = self._linked[2 * at], self._linked[2 * at + 1]
             text = (
                 f'{{"version":{self._union.version},"link":{{"application":"{application:016x}",'
                 f'"tag":{foz.MODULE},"hash":"{module:016x}"}}}}'
             )
             head, stored = foz.packed(tag, hash, text.encode(), foz.RAW)
             return head, iter((stored,))
-        self._spool.seek((self._modules if tag == foz.MODULE else self._pipelines)[hash])
+        if tag == foz.MODULE:
+            where = self._places[self._owners[self._modules.add(_name(hash))]]
+        else:
+            where = self._spooled[self._pipelines.add(_name(hash))]
+        self._spool.seek(where - _CLASH - 1)
         head = self._spool.read(foz.HEADER.size)
         return head, iter((self._spool.read(foz.Entry(0, 0, head).stored),))
 
@@ -245,8 +290,8 @@ class ArchiveWriter:
         return Usage(f"{self._target}: cannot write it: {why}")
 
 
-def _digest(code: bytes) -> bytes:
-    return blake2b(code, digest_size=16).digest()
+def _name(hash: int) -> bytes:
+    return hash.to_bytes(_NAME, "big")
 
 
 def _sync_folder(path: str) -> None:
