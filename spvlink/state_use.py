@@ -67,6 +67,13 @@ class DeclaredUse:
         except (IndexError, KeyError):
             self.unread = True
 
+    def facts(self) -> tuple[object, ...]:
+        """All of it, to be compared."""
+        return (
+            frozenset(self.builtins), frozenset(self.stages), frozenset(self.inputs.items()),
+            frozenset(self.outputs.items()), self.finer, self.sized, self.unread,
+        )  # fmt: skip
+
     def _read(self, words: tuple[int, ...]) -> None:
         self.unread = words[0] != MAGIC
         notes: dict[int, dict[int, int]] = {}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from array import array
 from typing import TYPE_CHECKING, Final
 
 from spvlink.archive.archive import Archive
 from spvlink.archive.writer import ArchiveWriter
 from spvlink.batches.ends import Recent
 from spvlink.batches.pipelines import (
+    DIGEST,
     BatchPipeline,
     DeclaredUses,
     IneligiblePipeline,
@@ -16,6 +18,7 @@ from spvlink.batches.pipelines import (
     Shader,
     digest_of,
 )
+from spvlink.digest_table import DigestTable
 from spvlink.errors import BadArchive, Usage
 from spvlink.pipeline import STAGE_BITS
 
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from spvlink.batches.store import JobStore
 
 _SHARING: Final = "another pipeline with one of its modules could not be stored"
+_KEY: Final = 8  # bytes
+_LAYOUTS: Final = 1 << 12  # that are remembered as the archive gives them
 _NAMES: Final = {bit: name for name, bit in STAGE_BITS.items()}
 
 
@@ -43,9 +48,12 @@ class Archives:
         self.pruned: int | None = None
         self.bytes = 0, 0
         self.warnings = self.archive.warnings
-        self.digests: dict[int, str] = {}  # of modules, by their keys
-        self.keys: dict[str, int] = {}  # the other way round
+        # Modules: keys; the number of the digest of each; digests; the first key of each.
+        self.keys, self.digest_of_key = DigestTable(_KEY), array("I")
+        self.digests, self.key_of_digest = DigestTable(DIGEST), array("Q")
         self.layouts: dict[str, Layout] = {}
+        # The same by the identity of the data that the archive gives, which is held with it.
+        self.known_layouts: dict[int, tuple[dict[str, object], Layout]] = {}
         self.recent: Recent[int] = Recent()
         self.uses = DeclaredUses()
 
@@ -65,7 +73,9 @@ class Archives:
             yield self._pipeline(recorded)
 
     def module(self, digest: str) -> bytes:
-        key = self.keys[digest]
+        number = self.digests.find(bytes.fromhex(digest))
+        assert number is not None
+        key = self.key_of_digest[number]
         known = self.recent.get(key)
         data = known or self._read(key)
         if known is None and digest_of(data) != digest:
@@ -85,8 +95,7 @@ class Archives:
                 return IneligiblePipeline(recorded.key, error.message, True, recorded.modules)
         pipeline = BatchPipeline(recorded.key, shaders)
         if recorded.layout is not None:
-            layout = Layout(recorded.layout)
-            pipeline.layout = self.layouts.setdefault(layout.digest, layout)
+            pipeline.layout = self._layout(recorded.layout)
         # It is a whole pipeline, and says what its constants are.
         pipeline.complete = pipeline.spec_defaults = True
         # No more of the state than a link depends on: pipelines are one job as often as can be.
@@ -96,6 +105,18 @@ class Archives:
         pipeline.target_env = recorded.target_env or ""
         return pipeline
 
+    def _layout(self, data: dict[str, object]) -> Layout:
+        """A layout, one for all that are equal. Pipelines share the data of most."""
+        known = self.known_layouts.get(id(data))
+        if known is not None:
+            return known[1]
+        layout = Layout(data)
+        if len(self.known_layouts) >= _LAYOUTS:
+            self.known_layouts.clear()
+        shared = self.layouts.setdefault(layout.digest, layout)
+        self.known_layouts[id(data)] = data, shared
+        return shared
+
     def _shader(self, stage: ShaderStage) -> Shader:
         name = _NAMES[stage.bit]
         digest, label = self._digest(int(stage.module, 16)), f"{name} {stage.module}"
@@ -103,11 +124,15 @@ class Archives:
 
     def _digest(self, key: int) -> str:
         """Of a module by its key. Raises BadArchive."""
-        if key not in self.digests:
-            digest = digest_of(self._read(key))
-            self.digests[key] = digest
-            self.keys.setdefault(digest, key)
-        return self.digests[key]
+        name = key.to_bytes(_KEY, "big")
+        number = self.keys.find(name)
+        if number is None:
+            digest = bytes.fromhex(digest_of(self._read(key)))
+            number = self.keys.add(name)
+            self.digest_of_key.append(self.digests.add(digest))
+            if len(self.key_of_digest) < len(self.digests):
+                self.key_of_digest.append(key)
+        return self.digests[self.digest_of_key[number]].hex()
 
     def digest(self, name: str) -> str | None:
         try:
@@ -147,14 +172,16 @@ class Archives:
     ) -> dict[int, str]:
         """All pipelines but those that stay get their modules; gives those that cannot, and why."""
         more: dict[int, str] = {}
-        recent: Recent[str] = Recent()
+        names, numbers = DigestTable(DIGEST), array("I")  # of modules that were added
         for index, key in enumerate(self.archive.keys()):
-            modules = {
-                at: recent.get(name) or recent.put(name, store.module(name))
-                for at, name in enumerate(new(index) or ())
-                if name is not None and index not in stays
-            }
-            why = writer.replace(key, modules) if modules else None
+            modules: dict[int, int] = {}
+            for at, name in enumerate(new(index) or ()):
+                if name is not None and index not in stays:
+                    number = names.add(bytes.fromhex(name))
+                    if number == len(numbers):
+                        numbers.append(writer.add(store.module(name)))
+                    modules[at] = numbers[number]
+            why = writer.replace_by_number(key, modules) if modules else None
             if why is not None:
                 more[index] = why
         return more

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from spvlink.batches.pipelines import BatchPipeline
 
 FORMAT: Final = 1  # of keys and records
+_REMEMBERED: Final = 1 << 12  # options of pipelines
 _PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Settings that no result depends on, and those that pipelines have for themselves.
 _NOT_IN_KEY: Final = frozenset(("observer", "strict", "layout", "spec", "state"))
@@ -74,21 +75,12 @@ class Job:
         "verify",
     )  # fmt: skip
 
-    def __init__(self, pipeline: BatchPipeline, options: Options) -> None:
-        self.identity = identity(options.validate)
+    def __init__(self, pipeline: BatchPipeline, options: Options, identity: str) -> None:
+        self.identity = identity
         self.modules = [shader.module for shader in pipeline.shaders]
         self.stages = [JobStage(s.entry, s.stage, s.spec) for s in pipeline.shaders]
-        self.options = copy.copy(options)
-        self.options.observer = None
-        self.options.complete |= pipeline.complete
-        self.options.spec_defaults |= pipeline.spec_defaults
-        if pipeline.patch_points is not None:
-            self.options.patch_points = pipeline.patch_points
-        if pipeline.state:
-            self.options.state = pipeline.state
+        self.options = options
         self.target_env = pipeline.target_env
-        if pipeline.layout is not None:
-            self.options.layout = pipeline.layout.data
         self.verify = self.execute = False
         self.key = self.place = b""
 
@@ -96,6 +88,16 @@ class Job:
     def parts(self) -> list[Job]:
         """As of a family, which has several."""
         return [self]
+
+
+class SharedOptions:
+    """What jobs have alike: options, and the start of what their keys are made of."""
+
+    __slots__ = ("options", "start")
+
+    def __init__(self, options: Options, start: str) -> None:
+        self.options = options
+        self.start = start
 
 
 class JobSettings:
@@ -109,30 +111,57 @@ class JobSettings:
         self.execute = execute
         self.layout = Layout(options.layout).digest if options.layout is not None else None
         self.identity = identity(options.validate)
+        self._linker = json.dumps([FORMAT, self.identity]).encode()
+        self._shared: dict[tuple[object, ...], SharedOptions] = {}
 
     def job(self, pipeline: BatchPipeline) -> Job:
-        job = Job(pipeline, self.options)
-        names = sorted(set(Options.__slots__) - _NOT_IN_KEY)
-        facts = [
-            pipeline.target_env,
-            pipeline.layout.digest if pipeline.layout is not None else self.layout,
-            [[name, _plain(getattr(job.options, name))] for name in names],
-            state_of(job.options.state).known_fields(),
-            [[*key, _plain(value)] for key, value in sorted(job.options.spec.items())],
-            [
-                [digest, stage.entry, stage.stage, [[n, _plain(v)] for n, v in stage.spec]]
-                for digest, stage in zip(job.modules, job.stages)
-            ],
+        shared = self._options(pipeline)
+        job = Job(pipeline, shared.options, self.identity)
+        stages = [
+            [digest, stage.entry, stage.stage, [[n, _plain(v)] for n, v in stage.spec]]
+            for digest, stage in zip(job.modules, job.stages)
         ]
-        content = json.dumps(facts).encode()
+        content = (shared.start + json.dumps(stages)).encode()
         job.place = blake2b(content, digest_size=32).digest()
-        linker = json.dumps([FORMAT, self.identity]).encode()
-        job.key = blake2b(linker + content, digest_size=32).digest()
+        job.key = blake2b(self._linker + content, digest_size=32).digest()
         job.verify = int.from_bytes(job.key[:8], "big") < self.verify * 2**64
         if job.verify:
             job.execute = self.execute
             job.key = blake2b(job.key + bytes([job.execute]), digest_size=32).digest()
         return job
+
+    def _options(self, pipeline: BatchPipeline) -> SharedOptions:
+        """Those of a pipeline; many have the same."""
+        layout = pipeline.layout.digest if pipeline.layout is not None else self.layout
+        key = (
+            pipeline.target_env, layout, pipeline.complete, pipeline.spec_defaults,
+            pipeline.patch_points, pipeline.state,
+        )  # fmt: skip
+        known = self._shared.get(key)
+        if known is not None:
+            return known
+        options = copy.copy(self.options)
+        options.observer = None
+        options.complete |= pipeline.complete
+        options.spec_defaults |= pipeline.spec_defaults
+        if pipeline.patch_points is not None:
+            options.patch_points = pipeline.patch_points
+        if pipeline.state:
+            options.state = pipeline.state
+        if pipeline.layout is not None:
+            options.layout = pipeline.layout.data
+        names = sorted(set(Options.__slots__) - _NOT_IN_KEY)
+        facts = [
+            pipeline.target_env,
+            layout,
+            [[name, _plain(getattr(options, name))] for name in names],
+            state_of(options.state).known_fields(),
+            [[*key, _plain(value)] for key, value in sorted(options.spec.items())],
+        ]
+        if len(self._shared) >= _REMEMBERED:
+            self._shared.clear()
+        self._shared[key] = SharedOptions(options, json.dumps(facts))
+        return self._shared[key]
 
 
 def _plain(value: object) -> object:

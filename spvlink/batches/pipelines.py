@@ -7,9 +7,11 @@ modules are named by a digest of their content and read when a job needs them.
 from __future__ import annotations
 
 import json
+from array import array
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
+from spvlink.digest_table import DigestTable
 from spvlink.state_use import DeclaredUse, unread_attributes, used
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from spvlink.state import Given, PipelineState
 
-_REMEMBERED: Final = 1 << 16
+_REMEMBERED: Final = 1 << 14  # parts of states
 DIGEST: Final = 20  # bytes of the digest of a module
 
 
@@ -62,10 +64,15 @@ class Shader:
 
 
 class DeclaredUses:
-    """What modules ask for of the state, by their digests."""
+    """What modules ask for of the state, by their digests. Most modules ask for the same as many
+    others."""
 
     def __init__(self) -> None:
-        self._known: dict[str, DeclaredUse] = {}
+        self._names = DigestTable(DIGEST)
+        self._numbers = array("I")  # of each module: what it asks for
+        self._uses: list[DeclaredUse] = []
+        self._use_numbers: dict[object, int] = {}
+        self._parts: dict[tuple[object, ...], tuple[PipelineState | None, tuple[int, ...]]] = {}
 
     def take(
         self, pipeline: BatchPipeline, state: PipelineState, module: Callable[[str], bytes]
@@ -75,16 +82,30 @@ class DeclaredUses:
         pipeline.formats = state.formats
         if not state:
             return
-        uses = []
-        for shader in pipeline.shaders:
-            one = self._known.get(shader.module)
-            if one is None:
-                if len(self._known) >= _REMEMBERED:
-                    self._known.clear()
-                one = self._known[shader.module] = DeclaredUse(module(shader.module))
-            uses.append(one)
-        pipeline.state = used(state, uses) or None
-        pipeline.unread_attributes = unread_attributes(state, uses)
+        numbers = [self._number(shader.module, module) for shader in pipeline.shaders]
+        key = state, *numbers
+        known = self._parts.get(key)
+        if known is None:
+            if len(self._parts) >= _REMEMBERED:
+                self._parts.clear()
+            uses = [self._uses[number] for number in numbers]
+            known = used(state, uses) or None, unread_attributes(state, uses)
+            self._parts[key] = known
+        pipeline.state, pipeline.unread_attributes = known
+
+    def _number(self, name: str, module: Callable[[str], bytes]) -> int:
+        """Of what a module asks for."""
+        digest = bytes.fromhex(name)
+        at = self._names.find(digest)
+        if at is not None:
+            return self._numbers[at]
+        use = DeclaredUse(module(name))
+        number = self._use_numbers.setdefault(use.facts(), len(self._uses))
+        if number == len(self._uses):
+            self._uses.append(use)
+        self._names.add(digest)
+        self._numbers.append(number)
+        return number
 
 
 class BatchPipeline:

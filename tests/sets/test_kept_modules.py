@@ -179,12 +179,12 @@ def test_a_hash_that_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     ]
     source, out = tmp_path / "in.foz", tmp_path / "out.foz"
     source.write_bytes(writing.archive(*entries))
-    replace = foz.ArchiveWriter.replace
+    replace = foz.ArchiveWriter.replace_by_number
 
-    def refuse(self: foz.ArchiveWriter, key: str, modules: dict[int, bytes]) -> str | None:
+    def refuse(self: foz.ArchiveWriter, key: str, modules: dict[int, int]) -> str | None:
         return "it is taken" if key == f"{0x11:016x}" else replace(self, key, modules)
 
-    monkeypatch.setattr(foz.ArchiveWriter, "replace", refuse)
+    monkeypatch.setattr(foz.ArchiveWriter, "replace_by_number", refuse)
     for variants, same in ((1, [True, True, False]), ("all", [False, True, False])):
         words = [source, "-o", out, "--variants", variants, "--jobs", "1", "--progress", "never"]
         assert spvlink.cli.main(["batch", *map(str, words)]) == 0
