@@ -25,8 +25,8 @@ from setuptools.command.build_ext import build_ext
 
 FOLDERS = ("archive", "binary", "chain", "facts", "ir", "link", "passes", "rules", "sets")
 ALONE = (
-    "driver.py", "entry.py", "errors.py", "layout.py", "patches.py", "pipeline.py", "spawn.py",
-    "state_use.py", "validate.py", "varying_bytes.py", "verdicts.py",
+    "digest_table.py", "driver.py", "entry.py", "errors.py", "layout.py", "patches.py",
+    "pipeline.py", "spawn.py", "state_use.py", "validate.py", "varying_bytes.py", "verdicts.py",
 )  # fmt: skip
 NUMBERS = ("debug.py", "enums.py", "glsl.py", "info.py", "ops.py")  # of spvlink/grammar
 LEFT_OUT = ("__init__.py", "check.py")  # of spvlink/ir

@@ -84,8 +84,8 @@ def _results(
         stack.callback(store.close, False)
         window = WINDOW
         if executor is None:
-            executor = Pool(cores())
-            window = 2 * cores()
+            executor = pool = Pool(cores())
+            window = pool.window
             stack.callback(executor.shutdown, cancel_futures=True)
         given = _Given(pipelines, options, store)
         for job, _ in engine.run(given.jobs(), store.module, executor, store, window, shared):

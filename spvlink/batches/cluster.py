@@ -151,12 +151,14 @@ def run_bundle(timeout: float, memory: int, bundle: Bundle) -> list[tuple[bool, 
     limits = timeout, memory
     if getattr(_slots, "limits", None) != limits:
         _slots.slot, _slots.limits = WorkerSlot(timeout, memory), limits
+    errands = [
+        (act, (job, *(bundle.modules[n] for n in places))) for act, job, places in bundle.jobs
+    ]
     done: list[tuple[bool, Any]] = []
-    for act, job, places in bundle.jobs:
-        try:
-            done.append((True, _slots.slot.run(act, (job, *(bundle.modules[n] for n in places)))))
-        except Exception as error:
-            done.append((False, error))
+    try:
+        done.extend(_slots.slot.run_all(errands))
+    except Exception as error:
+        done += [(False, error)] * (len(errands) - len(done))
     return done
 
 

@@ -259,7 +259,7 @@ def _executor(command: BatchCommand) -> Iterator[tuple[Executor, int]]:
         return
     pool = Pool(command.jobs, command.timeout, command.memory)
     try:
-        yield pool, 2 * command.jobs
+        yield pool, pool.window
     except BaseException:
         pool.shutdown(cancel_futures=True)
         raise

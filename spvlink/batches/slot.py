@@ -1,9 +1,10 @@
-"""A process that does one piece of work at a time: both ends.
+"""A process that does one piece of work after the other: both ends.
 
 It is started as a program of its own, not by ``multiprocessing``: so its parent knows by what it
 died, may stop it at any moment, and may itself be any process, a script without a main guard or a
-daemon (Dask's workers are) included. Both sides send a length and a pickle. The child ends when its
-parent does: it sees the end of its input, even while it works.
+daemon (Dask's workers are) included. Both sides send a length and a pickle: pieces of work come
+together, since a message costs a twentieth of a small link, and each is answered when it is done.
+The child ends when its parent does: it sees the end of its input, even while it works.
 """
 
 from __future__ import annotations
@@ -25,9 +26,12 @@ from spvlink import spawn, system, validate
 from spvlink.errors import Broken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+
+    Errand = tuple[Callable[..., Any], tuple[Any, ...]]  # what to call, with what
 
 _SIZE: Final = struct.Struct("<Q")
+_COUNT: Final = struct.Struct("<I")
 TIMEOUT: Final = "timeout"
 MEMORY: Final = "memory"
 CRASHED: Final = "crashed"
@@ -55,10 +59,9 @@ class Trouble(Exception):
 class WorkerSlot:
     """Place for one process, which is started when it is needed and replaced when it is lost, or
     has done ``uses`` pieces of work. ``timeout``: seconds for each, or for each part of one that
-    has a ``weight``. ``memory``: MB that the process
-    may have, 0 for no limit."""
+    has a ``weight``. ``memory``: MB that the process may have, 0 for no limit."""
 
-    def __init__(self, timeout: float, memory: int, uses: int = 500) -> None:
+    def __init__(self, timeout: float, memory: int, uses: int = 2000) -> None:
         self.timeout = timeout
         self.memory = memory
         self.uses = uses
@@ -73,37 +76,57 @@ class WorkerSlot:
         """``act(*arguments)`` in the process; what it raises is raised here. A process that died is
         tried once more in another one: something else may have killed it. Raises Trouble, and
         Broken if no process can be started."""
-        data = pickle.dumps((act, arguments))
-        seconds = self.timeout * getattr(arguments[0], "weight", 1) if arguments else self.timeout
-        for last in (False, True):
-            try:
-                return self._once(data, seconds)
-            except Trouble as trouble:
-                if last or trouble.kind != CRASHED or self.closed:
-                    raise
-        raise AssertionError
-
-    def _once(self, data: bytes, seconds: float) -> Any:
-        process = self.process or self._start()
-        assert process.stdin is not None and process.stdout is not None
-        answer = None
-        with self._clock(process, seconds), contextlib.suppress(OSError):
-            _send(process.stdin, data)
-            answer = _receive(process.stdout)
-        if answer is None:
-            status = self.end()
-            if self.late is process:
-                raise Trouble(TIMEOUT, f"it took more than {seconds:g} s")
-            if status == _NO_MEMORY or self.last_error == _ABORTED:
-                raise Trouble(MEMORY, f"it took more than {self.memory} MB of memory")
-            raise Trouble(CRASHED, f"the linker process {_death(status)} at it")
-        self.used += 1
-        good, result = pickle.loads(answer)
-        if self.used >= self.uses:
-            self.end()  # nothing may add up
+        ((good, result),) = self.run_all([(act, arguments)])
         if not good:
             raise result
         return result
+
+    def run_all(self, errands: Sequence[Errand]) -> Iterator[tuple[bool, Any]]:
+        """``run`` of several that travel together: as they come, (True, what came of it) or (False,
+        what was raised) of each. What costs a process costs no other errand. Raises Broken."""
+        done = 0
+        again = False
+        while done < len(errands):
+            rest = errands[done : done + 1] if again else errands[done:]
+            try:
+                for answer in self._answers(rest):
+                    done += 1
+                    again = False
+                    yield answer
+            except Trouble as trouble:
+                again = not again and trouble.kind == CRASHED and not self.closed
+                if not again:
+                    done += 1
+                    yield False, trouble
+
+    def _answers(self, errands: Sequence[Errand]) -> Iterator[tuple[bool, Any]]:
+        """Raises Trouble of the first errand that has no answer yet."""
+        process = self.process or self._start()
+        assert process.stdin is not None and process.stdout is not None
+        data = _COUNT.pack(len(errands)) + pickle.dumps(errands)
+        for at, (_, arguments) in enumerate(errands):
+            weight = getattr(arguments[0], "weight", 1) if arguments else 1
+            seconds = self.timeout * weight
+            answer = None
+            with self._clock(process, seconds), contextlib.suppress(OSError):
+                if at == 0:
+                    _send(process.stdin, data)
+                answer = _receive(process.stdout)
+            if answer is None:
+                raise self._trouble(process, seconds)
+            self.used += 1
+            if at == len(errands) - 1 and self.used >= self.uses:
+                self.end()  # nothing may add up
+            yield pickle.loads(answer)
+
+    def _trouble(self, process: subprocess.Popen[bytes], seconds: float) -> Trouble:
+        """Why there is no answer of a process."""
+        status = self.end()
+        if self.late is process:
+            return Trouble(TIMEOUT, f"it took more than {seconds:g} s")
+        if status == _NO_MEMORY or self.last_error == _ABORTED:
+            return Trouble(MEMORY, f"it took more than {self.memory} MB of memory")
+        return Trouble(CRASHED, f"the linker process {_death(status)} at it")
 
     def _start(self) -> subprocess.Popen[bytes]:
         """Start the process and wait until it is ready. Raises Broken."""
@@ -265,7 +288,8 @@ def serve(memory: int) -> None:
     _send(outgoing, b"")
     try:
         while True:
-            _send(outgoing, _answer(waiting.get()))
+            for answer in _work(waiting.get()):
+                _send(outgoing, answer)
     except MemoryError:
         os._exit(_NO_MEMORY)
 
@@ -281,16 +305,33 @@ def _listen(incoming: IO[bytes], waiting: Any) -> None:
     system.leave_with_children()
 
 
-def _answer(data: bytes) -> bytes:
+def _work(data: bytes) -> Iterator[bytes]:
+    """The answers to the errands of a message."""
+    (count,) = _COUNT.unpack_from(data)
+    try:
+        errands: list[Errand] = pickle.loads(memoryview(data)[_COUNT.size :])
+    except MemoryError:
+        raise
+    except Exception as error:
+        yield from [_exception(error)] * count
+        return
+    for act, arguments in errands:
+        yield _answer(act, arguments)
+
+
+def _answer(act: Callable[..., Any], arguments: tuple[Any, ...]) -> bytes:
     """(True, what came of it) or (False, the exception), pickled. MemoryError is raised: there may
     be no room to say it."""
     try:
-        act, arguments = pickle.loads(data)
         return pickle.dumps((True, act(*arguments)))
     except MemoryError:
         raise
     except Exception as error:
-        try:
-            return pickle.dumps((False, error))
-        except Exception:  # one that does not travel
-            return pickle.dumps((False, Broken(f"{type(error).__name__}: {error}")))
+        return _exception(error)
+
+
+def _exception(error: Exception) -> bytes:
+    try:
+        return pickle.dumps((False, error))
+    except Exception:  # one that does not travel
+        return pickle.dumps((False, Broken(f"{type(error).__name__}: {error}")))

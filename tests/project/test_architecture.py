@@ -50,6 +50,7 @@ RANKS = {
     "validate": 13,
     "valid_modules": 14,
     "varying_bytes": 13,
+    "digest_table": 13,
     "layout": 13,
     "entry": 13,
     "output": 13,
