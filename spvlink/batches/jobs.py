@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from spvlink.batches.pipelines import BatchPipeline
 
 FORMAT: Final = 1  # of keys and records
-_REMEMBERED: Final = 1 << 12  # options of pipelines
+_REMEMBERED: Final = 1 << 12  # options of pipelines, and stages
 _PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Settings that no result depends on, and those that pipelines have for themselves.
 _NOT_IN_KEY: Final = frozenset(("observer", "strict", "layout", "spec", "state"))
@@ -113,15 +113,15 @@ class JobSettings:
         self.identity = identity(options.validate)
         self._linker = json.dumps([FORMAT, self.identity]).encode()
         self._shared: dict[tuple[object, ...], SharedOptions] = {}
+        self._stages: dict[tuple[object, ...], str] = {}
 
     def job(self, pipeline: BatchPipeline) -> Job:
         shared = self._options(pipeline)
         job = Job(pipeline, shared.options, self.identity)
         stages = [
-            [digest, stage.entry, stage.stage, [[n, _plain(v)] for n, v in stage.spec]]
-            for digest, stage in zip(job.modules, job.stages)
+            f'["{digest}", {self._stage(stage)}]' for digest, stage in zip(job.modules, job.stages)
         ]
-        content = (shared.start + json.dumps(stages)).encode()
+        content = f"{shared.start} [{', '.join(stages)}]".encode()
         job.place = blake2b(content, digest_size=32).digest()
         job.key = blake2b(self._linker + content, digest_size=32).digest()
         job.verify = int.from_bytes(job.key[:8], "big") < self.verify * 2**64
@@ -129,6 +129,18 @@ class JobSettings:
             job.execute = self.execute
             job.key = blake2b(job.key + bytes([job.execute]), digest_size=32).digest()
         return job
+
+    def _stage(self, stage: JobStage) -> str:
+        """What a key has of a stage but for its module. Few are not alike."""
+        key = stage.entry, stage.stage, stage.spec
+        known = self._stages.get(key)
+        if known is None:
+            spec = [[number, _plain(value)] for number, value in stage.spec]
+            known = f"{json.dumps(stage.entry)}, {json.dumps(stage.stage)}, {json.dumps(spec)}"
+            if len(self._stages) >= _REMEMBERED:
+                self._stages.clear()
+            self._stages[key] = known
+        return known
 
     def _options(self, pipeline: BatchPipeline) -> SharedOptions:
         """Those of a pipeline; many have the same."""
