@@ -149,7 +149,9 @@ class JobStore:
         """Keep what came of a job. Raises Usage if it cannot be written."""
         modules = [None if data is None else self.add(data) for data in outcome.modules]
         record = Record(outcome.kind, outcome.reason, outcome.at, modules, outcome.entry)
-        text = json.dumps({name: getattr(record, name) for name in Record.__slots__}).encode()
+        facts = {name: getattr(record, name) for name in Record.__slots__ if name != "entry"}
+        entry = outcome.text or json.dumps(record.entry)
+        text = f'{json.dumps(facts)[:-1]}, "entry": {entry}}}'.encode()
         failed = outcome.kind == FAILED
         try:
             self.jobs.put(self._failure(key) if failed else key, text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import TYPE_CHECKING
 
 from spvlink import report, validate
@@ -37,9 +38,10 @@ if TYPE_CHECKING:
 class JobOutcome:
     """What came of a job. ``modules``: one a stage, None where the module stays as it was.
     ``reason``: None if it was linked. ``at``: index of the stage that the reason is about, -1 for
-    none. ``entry``: the part of the report that is about this job."""
+    none. ``entry``: the part of the report that is about this job; ``text``: the same as JSON, if
+    the process that did the job made it: where all results come together there is less time."""
 
-    __slots__ = ("at", "entry", "kind", "modules", "reason")
+    __slots__ = ("at", "entry", "kind", "modules", "reason", "text")
 
     def __init__(self, kind: Outcome, reason: str | None = None, at: int = -1) -> None:
         self.kind = kind
@@ -47,6 +49,7 @@ class JobOutcome:
         self.at = at
         self.modules: list[bytes | None] = []
         self.entry: dict[str, object] = {}
+        self.text = ""
 
 
 def do(job: Job, *modules: bytes) -> JobOutcome:
@@ -57,11 +60,13 @@ def do(job: Job, *modules: bytes) -> JobOutcome:
         sources = sources_of(job, modules)
         options = options_of(job, sources)
         linked = link(sources, options)
-        return _verified(job, linked, sources, options) or _outcome(job, linked)
+        outcome = _verified(job, linked, sources, options) or _outcome(job, linked)
     except MemoryError:
         raise
     except Exception as error:
         return _failure(error)
+    outcome.text = json.dumps(outcome.entry)
+    return outcome
 
 
 def do_family(family: PipelineFamily, *modules: bytes) -> list[JobOutcome]:
