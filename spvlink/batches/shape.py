@@ -23,6 +23,7 @@ VERDICTS: Final = {
     ("", "unknown"): "not proved",
     ("", "unequal"): "not equal",
 }
+_MOST: Final = 1 << 40  # no figure is as large
 _KINDS: Final = (LINKED, UNCHANGED, PASSED, INVALID, FAILED, DEFECT)
 _NAME: Final = re.compile(r"[0-9a-f]{40}")
 _STAGE: Final = {"at", "stage", "instructions", "bytes"}
@@ -93,7 +94,7 @@ def _check_set(figures: dict[str, Any], known: Mapping[bytes, int]) -> None:
 def _check_pairs(entry: dict[str, Any], *names: str) -> None:
     for name in names:
         before, after = entry[name]
-        _must(type(before) is type(after) is int)
+        _must(_is_index(before, _MOST) and _is_index(after, _MOST))
 
 
 def _is_index(value: object, count: int) -> bool:

@@ -28,8 +28,8 @@ from spvlink.errors import Broken
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    Errand = tuple[Callable[..., Any], tuple[Any, ...]]  # what to call, with what
-
+# What to call, and with what.
+Errand = tuple["Callable[..., Any]", tuple[Any, ...]]
 _SIZE: Final = struct.Struct("<Q")
 _COUNT: Final = struct.Struct("<I")
 TIMEOUT: Final = "timeout"

@@ -11,9 +11,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -102,6 +103,73 @@ def test_trouble_costs_its_own_work_only(act: object, kind: str, reason: str) ->
         assert (trouble.value.kind, trouble.value.reason) == (kind, reason)
         assert [g.result() for g in good] == list(range(1, 11))
         assert workers.submit(batch_acts.add, 1, 1).result() == 2
+
+
+def test_what_travels_together(tmp_path: Path) -> None:
+    """Each answer is its own, whatever the others do to the process."""
+    errands: list[slot.Errand] = [
+        (batch_acts.add, (1, 1)),
+        (batch_acts.crash, ()),
+        (batch_acts.process, ()),
+        (batch_acts.crash_once, (str(tmp_path / "note"),)),
+        (batch_acts.process, ()),
+        (batch_acts.hang, ()),
+        (batch_acts.fail, ()),
+        (batch_acts.gorge, ()),
+        (batch_acts.add, (2, 1)),
+    ]
+    one = slot.WorkerSlot(timeout=1.0, memory=200)
+    try:
+        answers = list(one.run_all(errands))
+    finally:
+        one.end()
+    bad = [at for at, (good, _) in enumerate(answers) if not good]
+    assert len(answers) == len(errands) and bad == [1, 5, 6, 7]
+    results = [result for _, result in answers]
+    assert (results[0], results[3], results[8]) == (2, "done", 3)
+    assert [results[at].kind for at in (1, 5, 7)] == [CRASHED, TIMEOUT, MEMORY]
+    assert isinstance(results[6], LookupError)
+    assert results[2] != results[4]
+
+
+def test_small_work_travels_in_bundles() -> None:
+    """And each process gets its part."""
+    with pool(2) as workers:
+        list(workers.map(batch_acts.add, range(40), range(40)))  # the processes are there
+        sent: list[int] = []
+        for one in workers.slots:
+            one.run_all = counted(sent, one.run_all)  # type: ignore[method-assign]
+        done = list(workers.map(batch_acts.add, range(200), range(200)))
+    assert done == [2 * n for n in range(200)]
+    assert sum(sent) == 200 and max(sent) <= 16 and len(sent) < 100
+
+
+def counted(sent: list[int], run_all: Callable[..., Any]) -> Callable[..., Any]:
+    """Note how many errands each message has."""
+
+    def run(errands: list[slot.Errand]) -> Any:
+        sent.append(len(errands))
+        return run_all(errands)
+
+    return run
+
+
+def test_what_cannot_be_read_is_an_answer() -> None:
+    one = slot.WorkerSlot(timeout=10.0, memory=200)
+    try:
+        answers = list(one.run_all([(batch_acts.add, (batch_acts.Riddle(), 1))] * 2))
+        assert [str(error) for _, error in answers] == ["riddle", "riddle"]
+        assert one.run(batch_acts.add, (1, 1)) == 2
+    finally:
+        one.end()
+
+
+def test_a_pool_that_is_shut_down_takes_nothing() -> None:
+    with pool() as workers:
+        workers.submit(batch_acts.add, 1, 1).result()
+        workers.shutdown()
+        with pytest.raises(RuntimeError):
+            workers.submit(batch_acts.add, 1, 1)
 
 
 def test_a_worker_that_somebody_killed_is_no_fault_of_its_work(tmp_path: Path) -> None:

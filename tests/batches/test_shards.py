@@ -496,6 +496,8 @@ def lies(folder: Path, key: str) -> Iterator[tuple[str, Callable[[dict[str, Any]
     yield "stages", lambda one: one["entry"].update(stages=7)
     yield "stage", lambda one: one["entry"].update(stages=[{"at": 0, "stage": "vert"}])
     yield "bytes", lambda one: one["entry"]["stages"][0].update(bytes=[1, "2"])
+    yield "no size", lambda one: one["entry"]["stages"][0].update(bytes=[1, -2])
+    yield "much", lambda one: one["entry"]["interfaces"][0].update(locations=[1 << 64, 1])
     yield "interface", lambda one: one["entry"]["interfaces"][0].update(locations=[1])
     yield "remark", lambda one: one["entry"].update(remarks=[{}])
     yield "action", lambda one: one["entry"]["remarks"][0].update(action="eaten")

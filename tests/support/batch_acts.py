@@ -79,6 +79,17 @@ def gorge() -> int:
         taken.append(bytearray(16 << 20))
 
 
+class Riddle:
+    """It travels, but nobody can read it."""
+
+    def __reduce__(self) -> Any:
+        return _read_riddle, ()
+
+
+def _read_riddle() -> None:
+    raise ValueError("riddle")
+
+
 def abort() -> None:
     os.abort()
 
