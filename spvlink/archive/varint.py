@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
     from mypy_extensions import i64
 
+_LENGTH: Final = "its data does not have the stated length"
 _FULL: Final = 1 << 16  # known words after which a table starts anew
 
 
@@ -41,6 +42,8 @@ def decode(data: bytes, count: int) -> bytes:
     words: list[int] = []
     word: i64 = 0
     shift: i64 = 0
+    if not count <= len(data) <= 5 * count:
+        raise ValueError(_LENGTH)
     for item in data:
         byte: i64 = item
         word |= (byte & 0x7F) << shift
@@ -52,7 +55,7 @@ def decode(data: bytes, count: int) -> bytes:
         elif shift > 28:
             break  # no word has six
     if shift or len(words) != count:
-        raise ValueError("its data does not have the stated length")
+        raise ValueError(_LENGTH)
     return _little(array("I", words)).tobytes()
 
 
