@@ -130,6 +130,8 @@ class WorkerSlot:
 
     def _start(self) -> subprocess.Popen[bytes]:
         """Start the process and wait until it is ready. Raises Broken."""
+        if self.closed:
+            raise Broken("a worker process does not start: its pool is shut down")
         program = (
             f"import sys; sys.path[:] = {sys.path!r};"
             f" from spvlink.batches.slot import serve; serve({self.memory})"
