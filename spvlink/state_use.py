@@ -67,7 +67,7 @@ class DeclaredUse:
         except (IndexError, KeyError):
             self.unread = True
 
-    def facts(self) -> tuple[object, ...]:
+    def known_fields(self) -> tuple[object, ...]:
         """All of it, to be compared."""
         return (
             frozenset(self.builtins), frozenset(self.stages), frozenset(self.inputs.items()),

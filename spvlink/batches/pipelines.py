@@ -100,7 +100,7 @@ class DeclaredUses:
         if at is not None:
             return self._numbers[at]
         use = DeclaredUse(module(name))
-        number = self._use_numbers.setdefault(use.facts(), len(self._uses))
+        number = self._use_numbers.setdefault(use.known_fields(), len(self._uses))
         if number == len(self._uses):
             self._uses.append(use)
         self._names.add(digest)
