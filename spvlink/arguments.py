@@ -123,7 +123,7 @@ choices:
                           how often each stage is expected to run; only the ratio counts. Work
                           moves to the stage that runs less often (default: 1 and 8)
   --cost-limit N          percent of the worth of the saved components that moving an expression
-                          to the next stage may cost (default: 100; 0: only what is free)
+                          to the next stage may cost (0: only what is free; default: --for says)
   --clean                 simplify stages that linking does not need, too (default: they go out
                           as they came)
 
@@ -258,6 +258,7 @@ def gather(
         if name == FOR:  # first: others may ask for what it switches off
             gpu = gpu_of(value)
             options.pack, options.disable = gpu.pack, gpu.disable
+            options.cost_limit = gpu.cost_limit
     for name, value in pairs:
         if name == "":
             inputs.append(value)

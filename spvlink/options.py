@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # typing costs start-up time
         clean: bool
         complete: bool
         exact: bool
-        cost_limit: int
+        cost_limit: int | None
         expect: tuple[int, int]
         gpu: str
         keep_interface: Iterable[str]
@@ -51,12 +51,12 @@ class Options:
     complete        if no fragment shader is given, the pipeline has none (default False). With one
                     the stages are always taken for all of the pipeline
     cost_limit      percent: what moving an expression may cost of what the components that it saves
-                    are worth (default 100; 0: only what is free moves)
+                    are worth (0: only what is free moves; default None: what is best for ``gpu``)
     expect          (vertices, fragments): how often each stage is expected to run; only the ratio
                     counts (default (1, 8))
     gpu             what the modules are for: "any" (default), "radv", "turnip", "mali", "v3d",
-                    "intel", "nvidia", "powervr" or "apple". Sets ``pack`` where that is not given,
-                    and adds to ``disable``
+                    "intel", "nvidia", "powervr" or "apple". Sets ``pack`` and ``cost_limit`` where
+                    they are not given, and adds to ``disable``
     keep_interface  stages whose module goes out as it came: "vert" "tesc" "tese" "geom" "task"
                     "mesh" "frag"
     layout          the pipeline layout as a dict, as ``--layout`` reads it from JSON (default None:
@@ -98,7 +98,7 @@ class Options:
         clean: bool = False,
         complete: bool = False,
         exact: bool = False,
-        cost_limit: int = 100,
+        cost_limit: int | None = None,
         expect: tuple[int, int] = (1, 8),
         gpu: str = ANY,
         keep_interface: Iterable[str] = (),
@@ -121,7 +121,7 @@ class Options:
         self.clean = clean
         self.complete = complete
         self.exact = exact
-        self.cost_limit = cost_limit
+        self.cost_limit: int = chosen.cost_limit if cost_limit is None else cost_limit
         self.expect = expect
         self.keep_interface: frozenset[str] = _names("keep_interface", keep_interface)
         self.target_env = target_env

@@ -32,6 +32,7 @@ def parsed(*words: str) -> spvlink.Options:
 def test_each_row_can_be_linked_with(name: str) -> None:
     options, said = spvlink.Options(gpu=name), parsed("--for", name)
     assert (options.pack, options.disable) == (said.pack, said.disable)
+    assert options.cost_limit == said.cost_limit == GPUS[name].cost_limit
     assert options.pack in PACKINGS and options.disable <= table.PASSES.keys()
     done = Result(vertex(PRODUCER), fragment(CONSUMER), options)
     assert done.linked.validated == "validated"
@@ -45,13 +46,14 @@ def test_the_default_is_any() -> None:
 
 def test_what_is_said_beside_it_wins_in_any_order() -> None:
     for words in (
-        ["--for", "v3d", "--enable", "narrow", "--pack", "locations"],
-        ["--pack", "locations", "--enable", "narrow", "--for", "v3d"],
+        ["--for", "v3d", "--enable", "narrow", "--pack", "locations", "--cost-limit", "70"],
+        ["--cost-limit", "70", "--pack", "locations", "--enable", "narrow", "--for", "v3d"],
     ):
         options = parsed(*words)
-        assert options.pack == PACK_LOCATIONS
+        assert (options.pack, options.cost_limit) == (PACK_LOCATIONS, 70)
         assert options.disable == GPUS["v3d"].disable - {"narrow"}
     assert spvlink.Options(gpu="v3d", pack=PACK_LOCATIONS).pack == PACK_LOCATIONS
+    assert spvlink.Options(gpu="v3d", cost_limit=70).cost_limit == 70
     both = spvlink.Options(gpu="v3d", disable={"forward"})
     assert both.disable == GPUS["v3d"].disable | {"forward"} and both.pack == PACK_VECTORS
 

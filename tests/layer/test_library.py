@@ -265,7 +265,10 @@ def test_what_the_engine_knows_is_used(
 
 def test_the_driver_chooses_as_the_command_does(calls: Path, home: Place, tmp_path: Path) -> None:
     """A VkDriverId is --for; one that nobody knows is as none."""
-    paths = [ROOT / "shaders" / "season_palette" / f"season_palette.{stage}" for stage in ("vert", "frag")]
+    paths = [
+        ROOT / "shaders" / "season_palette" / f"season_palette.{stage}"
+        for stage in ("vert", "frag")
+    ]
     codes = [tmp_path / f"{path.name}.spv" for path in paths]
     for path, code in zip(paths, codes):
         code.write_bytes(compile_glsl(path.read_text(), path.suffix[1:]))

@@ -7,7 +7,8 @@ import pytest
 import spvlink
 from spvlink.draw import CannotDraw
 from spvlink.draw.batch import run_isolated
-from tests.render.drivers import environment
+from tests.render.draw_time import draw_times
+from tests.render.drivers import PIXELS, VERTICES, environment
 from tests.render.machine_code import OFTEN, Counts, count, count_stages
 from tests.support import chains
 
@@ -76,3 +77,13 @@ def test_fragments_are_counted_as_often_as_they_run() -> None:
     kind = "Instructions"
     wanted = stages["vertex"][kind] + 8 * stages["fragment"][kind]  # the default of --expect
     assert found[OFTEN + kind] == wanted > found[kind]
+
+
+def test_lavapipe_has_a_time_for_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How long they are is not tested: machines are noisy."""
+    for name, value in environment("lavapipe").items():
+        monkeypatch.setenv(name, value)
+    codes = chains.build("season_palette")
+    ((before, after),) = run_isolated(draw_times, [(codes, linked(codes))])
+    for times in (before, after):
+        assert times.keys() == {VERTICES, PIXELS} and min(times.values()) > 0

@@ -17,8 +17,10 @@ from pathlib import Path
 from spvlink.draw.reflect import CannotDraw
 
 BUILT = Path(__file__).resolve().parents[2] / "build" / "drivers"  # by scripts/setup-drivers
-_NAME = "SPVLINK_TEST_DRIVER"  # the variable that says which driver a process has
 _SYSTEM = "/usr/share/vulkan/icd.d"
+
+VERTICES, PIXELS = "time, many vertices", "time, many pixels"
+_NAME = "SPVLINK_TEST_DRIVER"  # the variable that says which driver a process has
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Driver:
     variables: dict[str, str] = field(default_factory=dict)
     printed: bool = False  # on standard error, since no extension says more than the size
     python: str = ""  # what runs Python where the driver can be loaded
+    timed: bool = False  # ``counted`` are microseconds of a draw: tests.render.draw_time
 
 
 DRIVERS = {
@@ -93,6 +96,13 @@ DRIVERS = {
         cycles="Cycle Count",
         spills="Spill Count",
         variables={"INTEL_STUB_GPU_PLATFORM": "tgl"},
+    ),
+    "lavapipe": Driver(
+        "lavapipe",
+        f"{_SYSTEM}/lvp_icd*.json",
+        (VERTICES, PIXELS),
+        "",
+        timed=True,
     ),
     "nvk": Driver(
         "NVK",
