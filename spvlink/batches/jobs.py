@@ -111,7 +111,6 @@ class JobSettings:
         self.execute = execute
         self.layout = Layout(options.layout).digest if options.layout is not None else None
         self.identity = identity(options.validate)
-        self._linker = json.dumps([FORMAT, self.identity]).encode()
         self._shared: dict[tuple[object, ...], SharedOptions] = {}
         self._stages: dict[tuple[object, ...], str] = {}
 
@@ -123,7 +122,8 @@ class JobSettings:
         ]
         content = f"{shared.start} [{', '.join(stages)}]".encode()
         job.place = blake2b(content, digest_size=32).digest()
-        job.key = blake2b(self._linker + content, digest_size=32).digest()
+        linker = f"{FORMAT} {self.identity} ".encode()
+        job.key = blake2b(linker + content, digest_size=32).digest()
         job.verify = int.from_bytes(job.key[:8], "big") < self.verify * 2**64
         if job.verify:
             job.execute = self.execute

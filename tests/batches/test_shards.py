@@ -244,7 +244,7 @@ def test_shards_are_balanced(count: int) -> None:
     sizes = {str(n): (n * 7919) % 4000 + 100 for n in range(300)}
     found = []
     for name in sizes:
-        job = Job(BatchPipeline(name, []), Options())
+        job = Job(BatchPipeline(name, []), Options(), "linker")
         job.modules, job.place = [name], blake2b(name.encode()).digest()
         found.append(job)
     owner = shards.owners(found, count, lambda name: bytes(sizes[name]))
@@ -259,7 +259,7 @@ def test_shards_are_balanced(count: int) -> None:
 def test_jobs_without_bytes_are_balanced() -> None:
     found = []
     for n in range(9):
-        job = Job(BatchPipeline(str(n), []), Options())
+        job = Job(BatchPipeline(str(n), []), Options(), "linker")
         job.place = bytes([n])
         found.append(job)
     owner = shards.owners(found, 3, lambda name: b"")
