@@ -107,6 +107,9 @@ facts about the pipeline:
 
 choices:
   --exact                 make only changes that keep every output bit of every stage
+  --half [BOUND]          send floats as 16 bits where no colour that is seen moves by more than
+                          BOUND (default: half a step of 8 bits, 1/510). The report names the
+                          bound of each. Not with --exact, --verify and frozen interfaces
   --keep-interface STAGE  leave that stage byte for byte as it is; its neighbours still gain: they
                           drop outputs that it does not read and know the values that it writes;
                           repeatable
@@ -155,19 +158,23 @@ written; 3 a defect of spvlink itself: the inputs are passed through.
 
 class OptionWords:
     """Which options a command knows: ``flags`` take no value, ``values`` stand once, ``lists`` may
-    stand several times. ``help``: where they are explained."""
+    stand several times, ``numbers`` stand once and take a number or no value. ``help``: where they
+    are explained."""
 
-    __slots__ = ("flags", "help", "lists", "values")
+    __slots__ = ("flags", "help", "lists", "numbers", "values")
 
     def __init__(
-        self, flags: Sequence[str], values: Sequence[str], lists: Sequence[str], help: str
-    ) -> None:
+        self, flags: Sequence[str], values: Sequence[str], lists: Sequence[str], help: str,
+        numbers: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         self.flags = flags
         self.values = values
         self.lists = lists
+        self.numbers = numbers
         self.help = help
 
 
+HALF_STEP: Final = 1.0 / 510.0  # of a colour of 8 bits
 SEE: Final = "spvlink link --help"
 # What every command that links knows.
 FLAGS: Final = (
@@ -194,6 +201,7 @@ WORDS: Final = OptionWords(
     ),
     (*LISTS, "--spec"),
     SEE,
+    ("--half",),
 )
 # Passes that every link needs, so that they cannot be switched; their results can be looked at.
 ALWAYS: Final = (
@@ -273,10 +281,11 @@ def gather(
 
 def _pairs(words: Sequence[str], known: OptionWords) -> Iterator[tuple[str, str]]:
     """(option, value) of every option, ("", word) of everything else."""
-    rest = iter(words)
-    for word in rest:
+    rest = [*reversed(words)]
+    while rest:
+        word = rest.pop()
         if word == "--":
-            yield from (("", other) for other in rest)
+            yield from (("", other) for other in reversed(rest))
             return
         if word == "-" or not word.startswith("-"):
             yield "", word
@@ -285,17 +294,33 @@ def _pairs(words: Sequence[str], known: OptionWords) -> Iterator[tuple[str, str]
         if name in known.flags:
             if equals:
                 raise Usage(f"{name} takes no value")
+        elif name in known.numbers:
+            if equals and not value:
+                raise Usage(f"{name}= needs a value")
+            if not equals and rest and _is_number(rest[-1]):
+                value = rest.pop()
+            yield name, value
+            continue
         elif name not in known.values and name not in known.lists:
-            like = meant(name, (*known.flags, *known.values, *known.lists))
+            like = meant(name, (*known.flags, *known.numbers, *known.values, *known.lists))
             raise Usage(f"unknown option {name}{like}; see {known.help}")
         elif not equals:
-            following = next(rest, None)
+            following = rest.pop() if rest else None
             if following is None or (following.startswith("-") and len(following) > 1):
                 raise Usage(f"{name} needs a value")
             value = following
         if not value and name not in known.flags:
             raise Usage(f"{name} needs a value")
         yield name, value
+
+
+def _is_number(text: str) -> bool:
+    """Whether a word can only be the value of an option that takes a number or none."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _split(word: str) -> tuple[str, str, str]:
@@ -391,6 +416,11 @@ def _apply(command: Command, given: dict[str, str]) -> None:
     command.time = "--time" in given
     command.verify = "--verify" in given
     apply(options, given)
+    if "--half" in given:
+        options.half = _bound(given["--half"])
+        for other in ("--exact", "--verify", "--interface", "--write-interface"):
+            if other in given:
+                raise Usage(f"--half and {other} exclude each other")
     if command.embed is not None:
         _one_of("--embed", command.embed, ("c", "c-array"))
     if command.print_after is not None:
@@ -420,6 +450,17 @@ def apply(options: Options, given: dict[str, str]) -> None:
     if "--check" in given:
         _one_of("--check", given["--check"], ("each",))
         options.check_each = True
+
+
+def _bound(text: str) -> float:
+    """The value of --half; empty: the default. Raises Usage."""
+    try:
+        bound = float(text) if text else HALF_STEP
+    except ValueError:
+        bound = 0.0
+    if not 0 < bound <= 1:
+        raise Usage(f"--half {text}: expected a number above 0 and up to 1")
+    return bound
 
 
 def whole(option: str, text: str, what: str) -> int:

@@ -57,7 +57,7 @@ def completions(shell: str, commands: Sequence[str]) -> str:
 def _options(command: str) -> list[str]:
     words = WORDS[command]
     helps = ["--help", *(["--help-all"] if command in ("link", "batch") else [])]
-    return [*sorted({*words.flags, *words.values, *words.lists}), *helps]
+    return [*sorted({*words.flags, *words.values, *words.lists, *words.numbers}), *helps]
 
 
 def _bash(commands: Sequence[str]) -> str:

@@ -121,6 +121,11 @@ def _check(options: Options) -> None:
         from spvlink import state  # seldom: see chain/table
 
         state.state_of(options.state)
+    if options.half is not None:
+        if options.exact:
+            raise Usage("half and exact exclude each other: 16 bits keep fewer than all of them")
+        if not 0 < options.half <= 1:
+            raise Usage(f"half: {options.half} is no bound above 0 and up to 1")
     if min(options.expect) <= 0:
         raise Usage("a stage is expected to run at least once")
 
@@ -232,13 +237,15 @@ class _Session:
 
     def better(self) -> bool:
         """Fewer Locations or components, or fewer Locations or built-ins that are read, or fewer
-        instructions in functions, or fewer bytes; in this order."""
+        components of 32 bits (``half``), or fewer instructions in functions, or fewer bytes; in
+        this order."""
         linked = self.linked
         figures = (
             [i.locations for i in linked.interfaces],
             [i.components for i in linked.interfaces],
             [i.read for i in linked.interfaces],
             [i.builtins for i in linked.interfaces],
+            [i.wide for i in linked.interfaces],
             [s.body for s in linked.stages],
             self.code_bytes(),
         )
@@ -287,6 +294,7 @@ class _Session:
         for interface_result in linked.interfaces:
             interface_result.components = (interface_result.components[0],) * 2
             interface_result.locations = (interface_result.locations[0],) * 2
+            interface_result.error_bound = None
         for stage, before in zip(self.stages, self.before):
             linked.stages.append(stage_result(stage, stage.source, stage.source.data, before))
         measure_later(linked, [stage.source for stage in self.stages])

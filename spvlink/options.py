@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # typing costs start-up time
         cost_limit: int | None
         expect: tuple[int, int]
         gpu: str
+        half: float | None
         keep_interface: Iterable[str]
         target_env: str | None
         validate: bool
@@ -57,6 +58,8 @@ class Options:
     gpu             what the modules are for: "any" (default), "radv", "turnip", "mali", "v3d",
                     "intel", "nvidia", "powervr" or "apple". Sets ``pack`` and ``cost_limit`` where
                     they are not given, and adds to ``disable``
+    half            by how much a colour that is seen may move, 1 being white, so that floats may
+                    cross with 16 bits (default None: none does; not with ``exact``)
     keep_interface  stages whose module goes out as it came: "vert" "tesc" "tese" "geom" "task"
                     "mesh" "frag"
     layout          the pipeline layout as a dict, as ``--layout`` reads it from JSON (default None:
@@ -87,8 +90,8 @@ class Options:
 
     __slots__ = (
         "check_each", "clean", "complete", "cost_limit", "disable", "exact", "expect",
-        "keep_interface", "layout", "observer", "pack", "patch_points", "spec", "spec_defaults",
-        "state", "stop_after", "strict", "target_env", "validate", "view_mask",
+        "half", "keep_interface", "layout", "observer", "pack", "patch_points", "spec",
+        "spec_defaults", "state", "stop_after", "strict", "target_env", "validate", "view_mask",
     )  # fmt: skip
 
     def __init__(
@@ -101,6 +104,7 @@ class Options:
         cost_limit: int | None = None,
         expect: tuple[int, int] = (1, 8),
         gpu: str = ANY,
+        half: float | None = None,
         keep_interface: Iterable[str] = (),
         target_env: str | None = None,
         validate: bool = True,
@@ -123,6 +127,7 @@ class Options:
         self.exact = exact
         self.cost_limit: int = chosen.cost_limit if cost_limit is None else cost_limit
         self.expect = expect
+        self.half = half
         self.keep_interface: frozenset[str] = _names("keep_interface", keep_interface)
         self.target_env = target_env
         self.validate = validate
@@ -148,6 +153,10 @@ def _check_types(options: Options) -> None:
     if layout is not None:
         _expect(isinstance(layout, dict), options, "layout", "a dict, as --layout reads it")
     _expect(isinstance(options.cost_limit, int), options, "cost_limit", "a number")
+    half: object = options.half
+    if half is not None:
+        number = isinstance(half, (int, float)) and not isinstance(half, bool)
+        _expect(number, options, "half", "a number")
     expect: object = options.expect
     two = isinstance(expect, (tuple, list)) and [type(n) for n in expect] == [int, int]
     _expect(two, options, "expect", "two numbers")

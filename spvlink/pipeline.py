@@ -87,8 +87,8 @@ class InterfaceResult:
     other built-ins), and bytes for each primitive or patch (before, after)."""
 
     __slots__ = (
-        "builtins", "components", "consumer", "locations", "measure", "measured", "producer",
-        "read",
+        "assumed", "builtins", "components", "consumer", "error_bound", "locations", "measure",
+        "measured", "producer", "read", "wide",
     )  # fmt: skip
 
     def __init__(self, producer: str, consumer: str) -> None:
@@ -98,6 +98,10 @@ class InterfaceResult:
         self.locations = (0, 0)
         self.read = (0, 0)  # Locations that the consumer declares
         self.builtins = (0, 0)  # that a fragment shader reads, of those that the producer writes
+        # by how much a colour may move at most, as floats have 16 bits; None: none has (``half``)
+        self.error_bound: float | None = None
+        self.assumed: tuple[str, ...] = ()  # for that, of what the state does not say
+        self.wide = (0, 0)  # components that have 32 bits, of those that ``half`` looked at
         # what counts the bytes, and what it counted: before, after
         self.measure: Callable[[], tuple[Sizes, Sizes]] | None = None
         self.measured: tuple[Sizes, Sizes] = (0, 0, 0), (0, 0, 0)
@@ -134,9 +138,10 @@ class InterfaceResult:
 class Remark:
     """What became of one varying (or a part of it) and why. ``action`` is one of ACTIONS.
     ``cells``: the 32-bit components that it covers, before and after, each as four times the
-    Location plus the Component; none of what has no place."""
+    Location plus the Component; none of what has no place. ``error_bound``: by how much a colour
+    may move because it has 16 bits; None of what keeps its bits."""
 
-    __slots__ = ("action", "cells", "interface", "name", "slot", "why")
+    __slots__ = ("action", "cells", "error_bound", "interface", "name", "slot", "why")
 
     def __init__(
         self, interface: str, name: str, slot: str, action: str, why: str, cells: Cells = ((), ())
@@ -147,6 +152,16 @@ class Remark:
         self.action = action
         self.why = why
         self.cells = cells
+        self.error_bound: float | None = None
+
+
+def shown_bound(bound: float) -> str:
+    """A bound of an error for people, rounded up to two digits."""
+    text = f"{bound:.1e}"
+    if float(text) < bound:
+        digits, _, exponent = text.partition("e")
+        text = f"{float(digits) + 0.1:.1f}e{exponent}"
+    return f"{float(text):.2g}"
 
 
 class Flaw:

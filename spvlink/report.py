@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from spvlink.pipeline import VALIDATED, Flaw, InterfaceResult, Linked, Remark, StageResult
+from spvlink.pipeline import (
+    VALIDATED,
+    Flaw,
+    InterfaceResult,
+    Linked,
+    Remark,
+    StageResult,
+    shown_bound,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -49,19 +57,24 @@ def stage(result: StageResult) -> dict[str, object]:
 
 def interface(result: InterfaceResult) -> dict[str, object]:
     """One border, as the report has it."""
+    moved: dict[str, object] = {}
+    if result.error_bound is not None:
+        moved = {"error_bound": result.error_bound, "assumed": list(result.assumed)}
     return {
         "producer": result.producer,
         "consumer": result.consumer,
         "components": list(result.components),
         "locations": list(result.locations),
         **{name: list(getattr(result, name)) for name in BYTES},
+        **moved,
     }
 
 
 def remark(one: Remark) -> dict[str, object]:
     """One remark, as the report has it."""
     names = ("interface", "name", "slot", "action", "why")
-    return {name: getattr(one, name) for name in names}
+    entry = {name: getattr(one, name) for name in names}
+    return entry if one.error_bound is None else entry | {"error_bound": one.error_bound}
 
 
 def flaw(one: Flaw) -> dict[str, object]:
@@ -94,6 +107,11 @@ def _summary(linked: Linked) -> Iterator[str]:
         told = bytes_line(border.vertex_bytes, border.position_bytes, border.primitive_bytes)
         if told:
             yield f"  {'':12} {told}"
+        if border.error_bound is not None:
+            yield f"  {'':12} a colour moves by {shown_bound(border.error_bound)} of white at most"
+            if border.assumed:
+                assumed = f"assumed: {', '.join(border.assumed)}"
+                yield from (f"  {'':12} {line}" for line in wrap(assumed, WIDTH - 15, "  "))
     for stage in linked.stages:
         yield (
             f"  {stage.stage + ':':12} {change(*stage.instructions)} instructions,"

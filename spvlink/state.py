@@ -24,7 +24,8 @@ _KEYS: Final = (
     "version", "alphaToCoverageEnable", "colorAttachmentLocations", "colorAttachments",
     "conservativeRasterization", "cullMode", "fragmentShadingRate", "patchControlPoints",
     "polygonMode", "rasterizationSamples", "rasterizerDiscardEnable", "sampleLocationsEnable",
-    "topology", "vertexAttributes", "viewMask", "viewportCount",
+    "sampledImages", "storageInputOutput16", "topology", "vertexAttributes", "viewMask",
+    "viewportCount",
 )  # fmt: skip
 _FACTORS: Final = (
     "srcColorBlendFactor", "dstColorBlendFactor", "srcAlphaBlendFactor", "dstAlphaBlendFactor",
@@ -49,6 +50,7 @@ TOPOLOGIES: Final = (
     "LINE_LIST_WITH_ADJACENCY", "LINE_STRIP_WITH_ADJACENCY", "TRIANGLE_LIST_WITH_ADJACENCY",
     "TRIANGLE_STRIP_WITH_ADJACENCY", "PATCH_LIST",
 )  # fmt: skip
+NORMALIZED: Final = "NORMALIZED"  # of ``sampledImages``
 CULL_FRONT: Final = 1
 CULL_BACK: Final = 2
 FILLED: Final = 0  # of POLYGON_MODES; LINE draws lines
@@ -82,12 +84,14 @@ class PipelineState:
                   integer of it needs at most, 0: unknown, or 32)
     patch_points  control points of an input patch
     formats       formats of vertex attributes as they are given, as (Location, name or number): for
-                  people. No link depends on them, so they are not compared
+                  people, and for ``--half``
+    document      as it was read, for ``--half``. No other link depends on these two, so they are
+                  not compared
     """
 
     __slots__ = (
-        "attributes", "culled", "discards", "formats", "one_sample", "outputs", "patch_points",
-        "polygons", "topology", "view_mask", "viewports",
+        "attributes", "culled", "discards", "document", "formats", "one_sample", "outputs",
+        "patch_points", "polygons", "topology", "view_mask", "viewports",
     )  # fmt: skip
 
     def __init__(
@@ -103,6 +107,7 @@ class PipelineState:
         attributes: tuple[Attribute, ...] = (),
         patch_points: int | None = None,
         formats: tuple[Given, ...] = (),
+        document: dict[str, object] | None = None,
     ) -> None:
         self.outputs = outputs
         self.discards = discards
@@ -115,6 +120,7 @@ class PipelineState:
         self.attributes = attributes
         self.patch_points = patch_points
         self.formats = formats
+        self.document = document
 
     def taken(self, location: int, index: int) -> int:
         """Which components of a colour output something takes."""
@@ -214,7 +220,11 @@ def read(document: object) -> PipelineState:
         attributes=_attributes(top),
         formats=_given(top),
         patch_points=_number(top, "patchControlPoints", "", 1),
+        document=top,
     )
+    _truth(top, "storageInputOutput16", "")
+    if top.get("sampledImages") not in (None, NORMALIZED):
+        raise Usage(f"sampledImages: {top['sampledImages']!r} is not {NORMALIZED}")
     return state
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from spvlink import spawn, validate
 from spvlink.batches.pipelines import Layout
+from spvlink.errors import Usage
 from spvlink.options import Options
 from spvlink.state import state_of
 
@@ -106,6 +107,8 @@ class JobSettings:
     same."""
 
     def __init__(self, options: Options, verify: float = 0.0, execute: bool = False) -> None:
+        if options.half is not None:
+            raise Usage("half: only a link takes it, not a batch")
         self.options = options
         self.verify = verify
         self.execute = execute

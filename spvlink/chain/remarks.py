@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.pipeline import Cells
 
 LANES: Final = "xyzw"
+_UNBOUNDED: Final = (None, "")
 _CHANGED: Final = (PROPAGATED, MERGED, FLATTENED, MOVED_BACKWARD, MOVED_FORWARD)
 
 
@@ -86,6 +87,10 @@ def report(linked: Linked, border: Border) -> None:
         if border.fixed == PRODUCER:
             result.components = (result.components[0],) * 2
             result.locations = (result.locations[0],) * 2
+        halved = border.link.remarks.halved
+        result.wide = len(halved), 0
+        if border.link.remarks.moved is not None:
+            result.error_bound, result.assumed = border.link.remarks.moved
         result.read = len(border.link.inputs.locations), border.placement.cost()[1]
         built = closing.of(border.link)
         if built is not None and border.consumer.name == "frag":
@@ -145,6 +150,11 @@ def tell(link: Story) -> list[Remark]:
             if changed and key in link.read and action != FLATTENED:
                 action = FLATTENED
                 why = f"equal for the whole primitive; {_target(link, varying, lane)}"
+            if key in link.remarks.halved:
+                there = _target(link, varying, lane)
+                action, why = PACKED, f"{there}: {link.remarks.halved[key][1]}"
+        elif key in link.remarks.halved:
+            why += f"; {link.remarks.halved[key][1]}"
         elif not action and not new:
             action, why = _nobody(link, key)
         if key in link.remarks.cautions and action in _CHANGED:
@@ -157,7 +167,10 @@ def tell(link: Story) -> list[Remark]:
         lanes = "".join(LANES[k >> 1 & 3] for k in keys)
         place = "payload" if link.in_memory else str(location)
         cells = _cells(link, keys, new_place)
-        remarks.append(Remark(link.title, name, f"{place}.{lanes}", action, why, cells))
+        told = Remark(link.title, name, f"{place}.{lanes}", action, why, cells)
+        bounds = [link.remarks.halved.get(key, _UNBOUNDED)[0] for key in keys]
+        told.error_bound = max([bound for bound in bounds if bound is not None], default=None)
+        remarks.append(told)
     return remarks + _whole(link)
 
 

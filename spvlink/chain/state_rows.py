@@ -83,7 +83,7 @@ class StateContext:
 
     def rasterized(self) -> str:
         """What is rasterized behind this stage: "points", "lines", "triangles"; empty: unknown."""
-        return _rasterized(self.chain, self.stage, self.state)
+        return rasterized(self.chain, self.stage, self.state)
 
     def is_last(self) -> bool:
         """Whether it is the last stage before rasterization, for sure."""
@@ -168,7 +168,7 @@ def _is_last(chain: Chain, stage: Stage) -> bool:
     return bool(behind) and all(b.consumer is ends or b.consumer.name == "frag" for b in behind)
 
 
-def _rasterized(chain: Chain, stage: Stage, state: PipelineState) -> str:
+def rasterized(chain: Chain, stage: Stage, state: PipelineState) -> str:
     """ "points", "lines" or "triangles" if that is all that is rasterized, else nothing: what the
     last stages make, else what the input assembly does (Vulkan, "Primitive Topologies"). ``stage``:
     a last one, or the fragment shader, which has one before it in each pipeline of a set."""

@@ -16,7 +16,7 @@ from spvlink.chain.context import PassContext
 from spvlink.chain.groups import hold_outputs, seams
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import Chain, in_file
-from spvlink.chain.table import REPACKING, TABLE, Pass
+from spvlink.chain.table import LAST, REPACKING, TABLE, Pass
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.dead import dead_varyings
@@ -168,6 +168,9 @@ def place_to_fixpoint(chain: Chain) -> None:
             break
         sweep_due(chain, True)
         _place_all(chain)
+    for row in LAST if chain.options.half is not None else ():
+        if _repack(chain, row):
+            _find_places(chain)
     _place_shared(chain)
 
 
@@ -186,6 +189,11 @@ def _place_all(chain: Chain) -> None:
     for row in REPACKING:
         if _repack(chain, row) and row.group == "halves":
             sweep(chain)  # words may move where 64-bit numbers could not
+    _find_places(chain)
+
+
+def _find_places(chain: Chain) -> None:
+    """Of every border that shares no module with another one."""
     begin = time.perf_counter()
     for group in chain.groups:
         if group.shared or not group.links:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from spvlink.chain.context import PassContext
 from spvlink.chain.runner import STAGE_PASSES
-from spvlink.chain.state_rows import STATE
+from spvlink.chain.state_rows import STATE, rasterized
 from spvlink.link.border.link import CONSUMER, PRODUCER, Link
 from spvlink.link.border.stage import IN_PLACE
 from spvlink.link.builtins import closing
@@ -264,6 +264,26 @@ def narrow(at: PassContext) -> None:
     narrow_values.narrow(at.link, at.convergent, at.cost_limit)
 
 
+def half(at: PassContext) -> None:
+    """Nothing unless somebody asks for it."""
+    from spvlink.link.half import half
+
+    bound = at.options.half
+    stubs = at.chain.stubs.intersection((at.link.producer, at.link.consumer))
+    literal = at.chain.literal or at.link.consumer.literal
+    if bound is None or stubs or literal or not half.qualifies(at.link):
+        return
+    from spvlink import seen
+    from spvlink.state import state_of
+
+    known = state_of(at.options.state)
+    module = at.link.producer.module
+    ranges = seen.ranges_of(module, known) if at.link.producer.name == "vert" else {}
+    has = seen.has_half_interfaces(known)
+    visible = seen.visible_of(known, rasterized(at.chain, at.link.consumer, known))
+    half.half(at.link, float(bound), visible, has, ranges)
+
+
 # -- the table -------------------------------------------------------------------------------------
 
 # At one border, again and again until none of them changes anything.
@@ -400,6 +420,16 @@ REPACKING: Final = (
     ),
 )  # fmt: skip
 
+# At each border once, when everything has its place.
+LAST: Final = (
+    Pass(
+        "half", half, "Send floats as 16 bits",
+        "last, and only with --half: rounded values must not move",
+        when=lambda link: link.consumer.name == "frag", needs=("compact",),
+        single="other consumers may show more of a change",
+    ),
+)  # fmt: skip
+
 
 # The switch of what comes first (``chain/builtin_slots``).
 OPENING: Final = {"builtins": "Link built-ins"}
@@ -441,13 +471,13 @@ ORDER: Final = (
 
 
 def _groups() -> dict[str, str]:
-    rows = {row.name: row.what for row in (*TABLE, *REPACKING) if "." not in row.name}
+    rows = {row.name: row.what for row in (*TABLE, *REPACKING, *LAST) if "." not in row.name}
     stage_rows = {row.name: row.what for row in STAGE_PASSES if row.what}
     return dict(sorted((rows | stage_rows | _SWITCHES | OPENING | PLACING).items()))
 
 
 def _passes() -> dict[str, str]:
-    rows = RAISING | {row.name: row.what for row in (*TABLE, *REPACKING) if not row.fixed_on}
+    rows = RAISING | {row.name: row.what for row in (*TABLE, *REPACKING, *LAST) if not row.fixed_on}
     rows |= {row.name: row.what for row in STATE}
     return dict(sorted((GROUPS | rows).items()))
 

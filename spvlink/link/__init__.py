@@ -11,4 +11,5 @@ motion      move code to the other stage
 pack        use fewer Locations
 builtins    link built-ins that the next stage reads
 payload     link the payload of a task shader
+half        send floats as 16 bits
 """

@@ -46,6 +46,7 @@ RANKS = {
     "link.pack": 11,
     "link.builtins": 11,
     "link.payload": 12,
+    "link.half": 12,
     "report": 13,  # one floor, free among themselves
     "validate": 13,
     "valid_modules": 14,
@@ -63,6 +64,7 @@ RANKS = {
     "formats": 13,
     "state": 13,
     "state_use": 13,
+    "seen": 13,
     "verdicts": 14,
     "driver": 15,
     "archive": 15,  # Fossilize archives: bytes and JSON, layouts and state, nothing of SPIR-V

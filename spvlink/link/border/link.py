@@ -57,6 +57,7 @@ class Link(Known):
         "keys",
         "loads",
         "locals",
+        "narrowed",
         "outputs",
         "pack",
         "producer",
@@ -115,6 +116,8 @@ class Link(Known):
         # what a pass leaves for one that comes later
         self.locals: list[Inst] = []  # of the consumer: copies of input arrays (``arrays``)
         self.shared = False  # outputs per vertex became others, so Locations may be mixed by now
+        # whether ``half`` made other types of some, so that Locations may be mixed by now
+        self.narrowed = False
         # key of a word that was part of a 64-bit number -> which one (``halves``)
         self.halves: dict[int, str] = {}
 

@@ -68,13 +68,16 @@ def compact(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
     mixed = _is_mixed(best)  # then anything else is better
     if link.halves and not mixed:
         mixed = _mixes_widths(best)
+    if link.narrowed and not mixed:
+        mixed = _mixes_bases(best)
     if mixed or aggregates or best.moved or best.aside or not _is_least(link, best, convergent):
         choices: list[list[Aggregate]] = [aggregates, [w for w in aggregates if fills(link, w)], []]
         for keep in choices if aggregates else [[]]:
             new = packed(link, keep, convergent)
-            if (new.cost()[3] <= highest or (mixed and (link.shared or link.halves))) and (
-                mixed or new.cost() < best.cost()
-            ):
+            if (
+                new.cost()[3] <= highest
+                or (mixed and (link.shared or link.halves or link.narrowed))
+            ) and (mixed or new.cost() < best.cost()):
                 best, mixed = new, False
     if best is not old:
         best.varyings = joined(link, best.varyings)
@@ -122,6 +125,15 @@ def _mixes_widths(placement: Placement) -> bool:
             at = varying.place_of(lane)[0]
             wide.setdefault(at, set()).add(varying.width == 64)
     return any(len(widths) > 1 for widths in wide.values())
+
+
+def _mixes_bases(placement: Placement) -> bool:
+    """Whether a Location holds numbers of several types."""
+    bases: dict[int, set[str]] = {}
+    for varying in placement.varyings:
+        for lane in range(len(varying.keys)):
+            bases.setdefault(varying.place_of(lane)[0], set()).add(varying.base)
+    return any(len(there) > 1 for there in bases.values())
 
 
 def _is_least(link: Link, placement: Placement, convergent: frozenset[int]) -> bool:

@@ -136,9 +136,9 @@ def _pack(link: Link, convergent: frozenset[int], limit: int) -> bool:
     flags: dict[tuple[object, ...], list[Part]] = {}
     halves: dict[tuple[object, ...], list[Half]] = {}
     for key in sorted(link.loads):
-        if not _may(link, key):
+        if not may_pack(link, key):
             continue
-        group = _group(link, key)
+        group = group_of(link, key)
         values = _two_values(link, key)
         slot = link.inputs.slots[key]
         stored = {link.sites[s]: s.args[0] for s in link.stores[key]}
@@ -170,7 +170,7 @@ def _pack(link: Link, convergent: frozenset[int], limit: int) -> bool:
 # -- what can be -----------------------------------------------------------------------------------
 
 
-def _may(link: Link, key: int) -> bool:
+def may_pack(link: Link, key: int) -> bool:
     """Whether the values of a slot come over to the bit, and stores of it may be put together."""
     if key not in link.stores:
         return False
@@ -189,7 +189,7 @@ def _bits(link: Link, key: int) -> int:
     return max(1, *[bits_of_number(module, (s.args[0], -1)) for s in link.stores[key]])
 
 
-def _group(link: Link, key: int) -> tuple[object, ...]:
+def group_of(link: Link, key: int) -> tuple[object, ...]:
     """What the parts of one word have in common. How a producer says that they are interpolated
     means nothing; whether they are of a patch or a primitive does."""
     slot, out = link.inputs.slots[key], link.outputs.slots[key]
@@ -434,7 +434,7 @@ def _pack_bits(link: Link, word: list[Part]) -> None:
         out.append(load)
 
     what = "one bit" if all(isinstance(part, Flag) for part in word) else "some bits"
-    _replace(link, [f.key for f in word], stored, unpack, what)
+    replace(link, [f.key for f in word], stored, unpack, what)
 
 
 def _places(word: list[Part]) -> list[int]:
@@ -532,7 +532,7 @@ def _pack_halves(link: Link, word: list[Half]) -> None:
         rewrite(module, load, ops.OpCompositeExtract, [cast], (at,))
         out += [cast, load]
 
-    _replace(link, [h.key for h in word], stored, unpack, "half")
+    replace(link, [h.key for h in word], stored, unpack, "half")
 
 
 def _half_word(link: Link, word: list[Half], site: int) -> tuple[Inst, list[Inst]]:
@@ -554,7 +554,7 @@ def _half_word(link: Link, word: list[Half], site: int) -> tuple[Inst, list[Inst
     return out[-1], out
 
 
-def _replace(
+def replace(
     link: Link, keys: list[int], stored: dict[int, tuple[Inst, list[Inst]]],
     unpack: Callable[[Inst, int, Inst, list[Inst]], None], what: str,
 ) -> None:  # fmt: skip
