@@ -271,7 +271,7 @@ def test_help_all_describes_every_option(command: str, capsys: pytest.CaptureFix
     assert cli.main([command, "--help-all"]) == 0
     whole = capsys.readouterr().out
     known = {"link": arguments.WORDS, "batch": of_batch.WORDS, "check": of_check.WORDS}[command]
-    words = {*known.flags, *known.values, *known.lists} - {"-o"}
+    words = {*known.flags, *known.values, *known.lists, *known.numbers} - {"-o"}
     assert words <= set(re.findall(r"--[\w-]+", whole))
     assert options_in(whole) <= words
     assert max(map(len, whole.splitlines())) <= 100

@@ -11,6 +11,7 @@ from spvlink.chain.runner import STAGE_PASSES, StagePass
 from spvlink.chain.state_rows import STATE, StatePass
 from spvlink.chain.table import (
     GROUPS,
+    LAST,
     OPENING,
     ORDER,
     PASSES,
@@ -22,7 +23,7 @@ from spvlink.chain.table import (
 )
 from spvlink.link.border.link import CONSUMER, PRODUCER
 
-ROWS = (*TABLE, *REPACKING)
+ROWS = (*TABLE, *REPACKING, *LAST)
 NAMES = [
     *(row.name for row in (*ROWS, *STATE, *STAGE_PASSES)), *OPENING, *PLACING, *RAISING,
 ]  # fmt: skip

@@ -13,13 +13,13 @@ import pytest
 
 from spvlink.chain.runner import STAGE_PASSES
 from spvlink.chain.state_rows import STATE
-from spvlink.chain.table import OPENING, PLACING, RAISING, REPACKING, TABLE
+from spvlink.chain.table import LAST, OPENING, PLACING, RAISING, REPACKING, TABLE
 from tests.support.once import NOT_COMPILED, runs_once
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
 FILES = sorted(TESTS.rglob("test_*.py"))
-NAMES = [row.name for row in (*TABLE, *REPACKING, *STAGE_PASSES, *STATE)]
+NAMES = [row.name for row in (*TABLE, *REPACKING, *LAST, *STAGE_PASSES, *STATE)]
 ROWS = [name.replace(".", "_") for name in (*NAMES, *OPENING, *PLACING, *RAISING)]
 
 
