@@ -9,6 +9,7 @@ from spvlink.ir import types
 from spvlink.ir.core import IS_LINE, Function, Inst, Module
 from spvlink.ir.edit import sweep
 from spvlink.link.border.stage import IN_PLACE, Stage
+from spvlink.link.dead.overwritten import drop_overwritten_colors
 from spvlink.options import Options
 from spvlink.passes.cleaning import attributes, branches, dce, images, join, simplify
 from spvlink.passes.lowering.cells import MEMORY
@@ -183,9 +184,13 @@ class Runner:
 
     def sweep_out(self, stage: Stage, left: int = MAX_ROUNDS) -> None:
         """Dead code, and what its going brings to light; ``left``: cleaned how often at most."""
-        self.drop_dead(stage)
-        if stage.name in IN_PLACE:
-            self.on_entry(stage, "join")  # stores of one block happen together
+        for _ in range(MAX_ROUNDS):
+            self.drop_dead(stage)
+            if stage.name in IN_PLACE or stage.name == "frag":
+                self.on_entry(stage, "join")  # stores of one block happen together
+            colors = stage.name == "frag"
+            if not (colors and self.run("dce", stage, drop_overwritten_colors, stage)):
+                break  # else what they were made of is dead
         if left and self.promote_again(stage):
             self.clean(stage, left - 1)
 

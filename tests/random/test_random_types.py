@@ -240,7 +240,7 @@ def check_seed(seed: int) -> str:
     """All promises for one seed; what became of it in words. Raises Failure."""
     case = Case(seed)
     try:
-        assert case.codes
+        assert case.codes and case.other is not None
     except Died:
         return DIED
     except Failure as error:

@@ -3,8 +3,9 @@
     store 0.x, a
     store 0.x, b    ->    store 0.x, b
 
-This is for control, task and mesh shaders, whose stores stand where the code stores. No other
-invocation can look between two stores of one block unless an instruction with an effect is there.
+This is for control, task and mesh shaders, whose stores stand where the code stores, and for the
+outputs of fragment shaders, which keep the inputs alive that they are made of. No other invocation
+can look between two stores of one block unless an instruction with an effect is there.
 """
 
 from __future__ import annotations
@@ -40,6 +41,36 @@ def drop_overwritten(stage: Stage) -> bool:
                 pass  # nobody sees it before a barrier, either
             elif inst.op != ops.OpPhi and not effects.flags(inst) & info.REMOVABLE:
                 later = {}
+            out.append(inst)
+        if len(out) != len(block.insts):
+            block.insts = out[::-1]
+            changed = True
+    if changed:
+        touched(module)
+    return changed
+
+
+def drop_overwritten_colors(stage: Stage) -> bool:
+    """Delete stores to an output of a fragment shader, or a part of it, if the same block stores to
+    all of it afterwards; whether there were any. A load of it keeps them, and so does anything with
+    an effect in between, which may end the invocation."""
+    module = stage.module
+    assert module.entry is not None
+    effects = Effects.of(module)
+    changed = False
+    for block in module.entry.function.blocks:
+        later: set[Inst] = set()  # outputs that are stored to from here on
+        out: list[Inst] = []
+        for inst in reversed(block.insts):
+            if inst.op == ops.OpStore and _is_output(inst.args[0]):
+                if root(inst.args[0]) in later and not inst.imm:  # not Volatile
+                    continue
+                if inst.args[0].op == ops.OpVariable:
+                    later.add(inst.args[0])
+            elif inst.op == ops.OpLoad:
+                later.discard(root(inst.args[0]))
+            elif inst.op != ops.OpPhi and not effects.flags(inst) & info.REMOVABLE:
+                later = set()
             out.append(inst)
         if len(out) != len(block.insts):
             block.insts = out[::-1]
