@@ -74,10 +74,10 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 _WORD: Final = 32
 _HALVES: Final = 2
-# What interpolation may be off by, as a part of the largest value: in the middle of a pixel only
-# rounding counts, elsewhere some thousandths were seen (``rounded``).
-_CENTRED: Final = 2.0**-16
-_ASIDE: Final = 2.0**-6
+# What the weights of interpolation may be off by together: in the middle of a pixel only rounding
+# counts, elsewhere a driver was seen that is off by a quarter (``motion/algebra``).
+_CENTRED: Final = 2.0**-11
+_ASIDE: Final = 0.5
 _MOST: Final = 2.0**14  # of a value of 16 bits
 _STORAGE: Final = enums.Capability_StorageInputOutput16
 _TILE_IMAGES: Final = enums.Capability_TileImageColorReadAccessEXT
