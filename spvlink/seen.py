@@ -35,23 +35,23 @@ def visible_of(known: PipelineState, made: str) -> Visible:
     top = known.document or {}
     assumed: list[str] = []
     targets = _targets(top, assumed)
+    assumed.append(visible.ASSUMED_LOGIC)
     covers = top.get("alphaToCoverageEnable")
     if covers is None:
         assumed.append(visible.ASSUMED_COVERAGE)
     samples = top.get("rasterizationSamples")
-    others = [
-        top.get(name)
-        for name in ("sampleLocationsEnable", "conservativeRasterization", "fragmentShadingRate")
-    ]
+    larger = top.get("conservativeRasterization")
+    others = [larger, top.get("sampleLocationsEnable"), top.get("fragmentShadingRate")]
     aside = any(other is True for other in others) or (samples is not None and samples != 1)
-    if not aside and (samples is None or None in others):
+    if larger is not True and (None in others or (samples is None and not aside)):
         assumed.append(visible.ASSUMED_SAMPLES)
+    beyond = larger is True
     if made == state.LINES or (made == state.TRIANGLES and known.polygons == _AS_LINES):
-        aside = True  # a line's pixels may lie beyond its ends
+        beyond = True  # a line's pixels may lie beyond its ends
     elif made != state.POINTS and (made != state.TRIANGLES or known.polygons is None):
         assumed.append(visible.ASSUMED_FILLED)
     small = top.get("sampledImages") == state.NORMALIZED
-    return Visible(targets, covers is True, aside, tuple(assumed), small)
+    return Visible(targets, covers is True, aside, tuple(assumed), small, beyond)
 
 
 def has_half_interfaces(known: PipelineState) -> bool:
@@ -118,6 +118,7 @@ def _target(one: dict[str, object], assumed: list[str]) -> ColourTarget:
     if blends is True and format is not None and format.type == "SNORM":
         return ColourTarget("its target blends signed numbers")
     if blends is True:
+        _note(assumed, visible.ASSUMED_ONCE)
         color = _slopes(one, "srcColorBlendFactor", "dstColorBlendFactor", "colorBlendOp", False)
         last = _slopes(one, "srcAlphaBlendFactor", "dstAlphaBlendFactor", "alphaBlendOp", True)
         if color is None or last is None:

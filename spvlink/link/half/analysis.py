@@ -34,7 +34,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     Colour = tuple[int, int, int]  # Location, Index, component
 
 _WORD: Final = 32
-_FEW_DIGITS: Final = 2.0**-8  # what a result may be off by as a part of it, with RelaxedPrecision
+_FEW_DIGITS: Final = 2.0**-8  # what a number may be off by as a part of it, with RelaxedPrecision,
+_FEW_LEAST: Final = 2.0**-14  # and that beside it: smaller ones may be flushed
 _FEW_MOST: Final = 2.0**13  # beyond that it may be an infinity
 _PRODUCTS: Final = frozenset(
     (ops.OpDot, ops.OpMatrixTimesVector, ops.OpVectorTimesMatrix, ops.OpMatrixTimesMatrix)
@@ -62,7 +63,7 @@ _COMPARING: Final = frozenset(
 )  # fmt: skip
 _RELAXED: Final = (enums.Decoration_RelaxedPrecision,)
 _PLAIN: Final = frozenset((_RELAXED, (enums.Decoration_NoContraction,)))
-# Results that are one of the operands, to the bit.
+# Results that are one of the operands, which may have few digits.
 _CHOSEN: Final = frozenset(
     (
         glsl.Glsl_FMin, glsl.Glsl_FMax, glsl.Glsl_FClamp,
@@ -168,9 +169,8 @@ class Analysis:
         if _RELAXED in self.effects.signatures.get(inst, ()) and inst in self.values:
             made = self.values[inst]
             self.lose(made, "RelaxedPrecision allows it more than any bound")
-            if not _is_chosen(self.effects, inst):
-                made = [_coarse(v) for v in made]
-            self.values[inst] = [Value(v.low, v.high, v.odd) for v in made]
+            chosen = _is_chosen(self.effects, inst)
+            self.values[inst] = [coarse(v) if chosen else UNKNOWN for v in made]
 
     def look_at(self, inst: Inst) -> None:
         op = inst.op
@@ -385,12 +385,12 @@ def _is_chosen(effects: Effects, inst: Inst) -> bool:
     return inst.op == ops.OpExtInst and inst.args[0] in effects.glsl and inst.imm[0] in _CHOSEN
 
 
-def _coarse(value: Value) -> Value:
-    """A result of RelaxedPrecision."""
+def coarse(value: Value) -> Value:
+    """A number with RelaxedPrecision."""
     if value.size > _FEW_MOST:
         return UNKNOWN
-    low = value.low - abs(value.low) * _FEW_DIGITS - values.LOOSE
-    return Value(low, value.high + abs(value.high) * _FEW_DIGITS + values.LOOSE, value.odd)
+    low = value.low - abs(value.low) * _FEW_DIGITS - _FEW_LEAST
+    return Value(low, value.high + abs(value.high) * _FEW_DIGITS + _FEW_LEAST, value.odd)
 
 
 def _storage_of(variable: Inst) -> int:

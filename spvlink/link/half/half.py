@@ -25,16 +25,16 @@ What breaks it. Then the input stays, and the report names the reason.
   sampled images have normalized formats.
 * A pole: a quotient, a root or normalize, unless its operand stays away from zero.
 * Derivatives, loops, memory, depths, masks, targets of more than 10 bits, a second blend source.
-* Extrapolation: several samples, unless the input is Centroid or Sample; lines, whose pixels may
-  lie beyond their ends; interpolateAt*.
+* Extrapolation: several samples, unless the input is Centroid or Sample; lines and conservative
+  rasterization, whose pixels may lie outside; interpolateAt*.
 * Other rounding: RelaxedPrecision arithmetic. NaNs, if a stage preserves them.
 * Undefined values, transform feedback, Invariant, positions and depths of the next stage.
 
 Premises. A device interpolates and clips 16 bits as it does 32, and rounds once more. A vector that
 normalize makes a direction of is no shorter than 2^-60. The report says which of these it took for
-granted, as the state does not say it: targets of 8 bits, no blending (nor a logic operation), no
-alpha to coverage, one sample, filled triangles. The bound is that of one draw: where several draws
-blend, each adds its own.
+granted, as the state does not say it: UNORM targets of 8 bits, no blending, no logic operation, no
+alpha to coverage, one sample, filled triangles. The bound is that of one fragment: where several
+blend, each adds its own. No image that it looks up is a target of the same draw.
 
 Cost. A conversion in each stage. It takes no more Locations: vectors that would need one stay.
 """
@@ -59,7 +59,7 @@ from spvlink.ir.edit import glsl_import, need_capability, rewrite, touched, valu
 from spvlink.ir.slot import Slot
 from spvlink.link.border.link import Link
 from spvlink.link.border.values import centred
-from spvlink.link.half.analysis import Analysis
+from spvlink.link.half.analysis import Analysis, coarse
 from spvlink.link.half.values import NOISE, NOTHING, UNKNOWN, Off, Value, above, hull, rounding
 from spvlink.link.half.visible import Visible
 from spvlink.link.pack import compact, narrow
@@ -80,7 +80,10 @@ _CENTRED: Final = 2.0**-11
 _ASIDE: Final = 0.5
 _MOST: Final = 2.0**14  # of a value of 16 bits
 _STORAGE: Final = enums.Capability_StorageInputOutput16
-_TILE_IMAGES: Final = enums.Capability_TileImageColorReadAccessEXT
+# With these a fragment shader may read the colours of a target.
+_READING: Final = frozenset(
+    (enums.Capability_TileImageColorReadAccessEXT, enums.Capability_InputAttachment)
+)
 _EXTENSION: Final = "SPV_KHR_16bit_storage"
 _CORE_SINCE: Final = 3  # the minor version of SPIR-V that has it without the extension
 _INSIDE: Final = frozenset((enums.Decoration_Centroid, enums.Decoration_Sample))
@@ -110,7 +113,7 @@ class HalfBorder:
         link.gather()
         keys = [key for key in sorted(link.loads) if self.crosses_as_float(key)]
         capabilities = {c.imm[0] for c in link.consumer.module.sections[CAPABILITIES]}
-        if not keys or _TILE_IMAGES in capabilities:  # colours that it reads back
+        if not keys or capabilities & _READING:
             return False
         self.find_ranges(keys, attributes)
         for key in keys:
@@ -210,7 +213,7 @@ class HalfBorder:
         if link.carries_bits(slot):
             self.steps[key] = rounding(known.size)
             return ""
-        if self.visible.aside and _INSIDE.isdisjoint(slot.qualifiers):
+        if self.extrapolated(slot):
             return "it may be extrapolated"
         once = rounding(known.size)
         most = above(known.size) * (1.0 + self.aside(slot))
@@ -226,6 +229,13 @@ class HalfBorder:
         self.relaxed.add(key)
         return ""
 
+    def extrapolated(self, slot: Slot) -> bool:
+        """Whether it may be interpolated at a place outside of the primitive."""
+        if self.link.carries_bits(slot):
+            return False
+        visible = self.visible
+        return visible.beyond or (visible.aside and _INSIDE.isdisjoint(slot.qualifiers))
+
     def aside(self, slot: Slot) -> float:
         return _CENTRED if centred(slot.qualifiers) else _ASIDE
 
@@ -239,13 +249,13 @@ class HalfBorder:
         if known is None or slot is None or load.args:
             return UNKNOWN
         low, high = known.low, known.high
+        if self.extrapolated(slot):
+            return UNKNOWN
         if not self.link.carries_bits(slot):
-            if self.visible.aside and _INSIDE.isdisjoint(slot.qualifiers):
-                return UNKNOWN
             more = known.size * self.aside(slot)
             low, high = low - more, high + more
         if key in self.relaxed or slot.relaxed or self.link.outputs.slots[key].relaxed:
-            return Value(low - 2.0**-8 * known.size, high + 2.0**-8 * known.size, known.odd)
+            return coarse(Value(low, high, known.odd))
         step = self.steps.get(key, 0.0)
         off = {key: step} if step else NOTHING
         return Value(low - step, high + step, known.odd, off)
@@ -304,6 +314,8 @@ class HalfBorder:
             most = max(most, self.made.lengths.get(lanes[0][0], math.inf))
         slot = slots[0]
         assert slot is not None
+        if self.extrapolated(slot):
+            return math.inf
         return most if link.carries_bits(slot) else most * (1.0 + self.aside(slot))
 
     # -- doing it ----------------------------------------------------------------------------------

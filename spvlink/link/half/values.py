@@ -89,9 +89,8 @@ def rounding(most: float) -> float:
         return most
     _mantissa, exponent = math.frexp(most)  # most = mantissa * 2**exponent, 0.5 <= mantissa < 1
     whole = 2.0 ** (exponent - 1)  # the power of two at or below it
-    below = whole * 2.0**-11  # between whole / 2 and whole
-    above = min(whole * 2.0**-10, most - whole)  # the numbers beyond lie this far apart
-    return max(below, above, _HALF_LEAST)
+    # Between whole / 2 and whole numbers lie half as far apart as beyond.
+    return max(whole * (2.0**-10 if most > whole else 2.0**-11), _HALF_LEAST)
 
 
 def above(most: float) -> float:
@@ -238,6 +237,8 @@ def divide(a: Value, b: Value) -> Value:
         if off:
             raise Lost("what it is divided by may be too large")
         ends += [-a.size / least, 0.0, a.size / least]
+    if b.odd & ENDLESS:
+        ends.append(0.0)
     return loosely(min(ends), max(ends), _odd(a, b), off)
 
 
@@ -315,7 +316,8 @@ def inverse_root(a: Value) -> Value:
     if a.low < LEAST or not a.bounded():
         return UNKNOWN if not a.off else _lost_root()
     off = plus((a, 0.5 * a.low**-1.5))
-    return loosely(a.high**-0.5, a.low**-0.5, _odd(a), off)
+    low = 0.0 if a.odd & ENDLESS else a.high**-0.5
+    return loosely(low, a.low**-0.5, _odd(a), off)
 
 
 def _power(base: float, exponent: float) -> float:
@@ -375,7 +377,7 @@ def smooth_step(low: Value, high: Value, x: Value) -> Value:
     if not width > 0 or not math.isfinite(width) or not (low.bounded() and high.bounded()):
         return UNKNOWN if not x.off else _lost_edges()
     off = plus((x, 1.5 / width))
-    value = made(0.0, 1.0 + LOOSE, x.odd, off)
+    value = made(0.0, 1.0 + LOOSE, _odd(low, high) | x.odd, off)
     if off:
         # the quotient is of differences, whose rounding counts as a part of the edges
         value.off[NOISE] += 16.0 * ULP * (low.size + high.size + x.size) / width
@@ -395,6 +397,15 @@ def _jump(low: float, high: float) -> Callable[..., Value]:
         return Value(low, high, _odd(*operands))
 
     return act
+
+
+def _wave(a: Value) -> Value:
+    """A sine or cosine; its error has a bound between -pi and pi only."""
+    if a.off:
+        raise Lost("its operand moves")
+    if a.size > math.pi:
+        return UNKNOWN
+    return Value(-1.0 - WAVE, 1.0 + WAVE, _odd(a))
 
 
 def _step(function: Callable[[float], int]) -> Callable[[Value], Value]:
@@ -481,8 +492,8 @@ GLSL: Final[dict[int, Callable[..., Value]]] = {
     glsl.Glsl_Step: _jump(0.0, 1.0),
     glsl.Glsl_FSign: _jump(-1.0, 1.0),
     glsl.Glsl_Fract: _jump(0.0, 1.0),
-    glsl.Glsl_Sin: _jump(-1.0 - WAVE, 1.0 + WAVE),
-    glsl.Glsl_Cos: _jump(-1.0 - WAVE, 1.0 + WAVE),
+    glsl.Glsl_Sin: _wave,
+    glsl.Glsl_Cos: _wave,
     glsl.Glsl_Floor: _step(math.floor),
     glsl.Glsl_Ceil: _step(math.ceil),
     glsl.Glsl_Trunc: _step(math.trunc),

@@ -9,8 +9,10 @@ if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.link.half.values import Off
 
 ALPHA: Final = 3
-ASSUMED_TARGET: Final = "8-bit colour"
+ASSUMED_TARGET: Final = "8-bit UNORM colour"
 ASSUMED_BLENDING: Final = "no blending"
+ASSUMED_LOGIC: Final = "no logic operation"  # the state has no key for it
+ASSUMED_ONCE: Final = "fragments that blend do not overlap"
 ASSUMED_COVERAGE: Final = "no alpha to coverage"
 ASSUMED_SAMPLES: Final = "one sample"
 ASSUMED_FILLED: Final = "filled triangles"
@@ -35,23 +37,26 @@ class ColourTarget:
 class Visible:
     """All that is known of them. ``targets``: by Location; None: nothing is known, and each is
     assumed to be of 8 bits and not to blend. ``covers``: alpha decides coverage; ``aside``: a pixel
-    may be shaded outside of the primitive, so that inputs are extrapolated. ``assumed``: for
-    people; ``small_texels``: what is looked up in images lies between -1 and 1."""
+    may be shaded outside of the primitive, so that inputs are extrapolated that are not Centroid or
+    Sample; ``beyond``: those are, too. ``assumed``: for people; ``small_texels``: what is looked up
+    in images lies between -1 and 1."""
 
-    __slots__ = ("aside", "assumed", "covers", "small_texels", "targets")
+    __slots__ = ("aside", "assumed", "beyond", "covers", "small_texels", "targets")
 
     def __init__(
         self, targets: dict[int, ColourTarget] | None = None, covers: bool = False,
         aside: bool = False,
         assumed: tuple[str, ...] = (
-            ASSUMED_TARGET, ASSUMED_BLENDING, ASSUMED_COVERAGE, ASSUMED_SAMPLES, ASSUMED_FILLED,
+            ASSUMED_TARGET, ASSUMED_BLENDING, ASSUMED_LOGIC, ASSUMED_COVERAGE, ASSUMED_SAMPLES,
+            ASSUMED_FILLED,
         ),
-        small_texels: bool = False,
+        small_texels: bool = False, beyond: bool = False,
     ) -> None:  # fmt: skip
         self.targets = targets
         self.small_texels = small_texels
         self.covers = covers
         self.aside = aside
+        self.beyond = beyond
         self.assumed = assumed
 
     def refuses(self, location: int, index: int, component: int) -> str:

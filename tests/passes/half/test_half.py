@@ -11,66 +11,29 @@ import spvlink.arguments
 from spvlink import report
 from spvlink.errors import Usage
 from spvlink.link.half.values import rounding
-from spvlink.pipeline import Linked
 from spvlink.state import read
+from tests.support.half_pairs import (
+    ATTRIBUTES,
+    FEATURE,
+    HEAD,
+    KNOWN,
+    ONE,
+    OUTPUT,
+    STEP,
+    bound_of,
+    halved,
+    pair,
+    why,
+)
 from tests.support.samples import compile_glsl, edited
-
-HEAD = "#version 450\n"
-ATTRIBUTES = "layout(location = 0) in vec4 p; layout(location = 1) in vec4 c;\n"
-OUTPUT = "layout(location = 0) out vec4 o;\n"
-STEP = 1.0 / 510.0
-FEATURE = "storageInputOutput16"
-KNOWN: dict[str, object] = {
-    "version": 1,
-    FEATURE: True,
-    "alphaToCoverageEnable": False,
-    "rasterizationSamples": 1,
-    "sampleLocationsEnable": False,
-    "conservativeRasterization": False,
-    "fragmentShadingRate": False,
-    "topology": "TRIANGLE_LIST",
-    "polygonMode": "FILL",
-    "colorAttachments": [{"format": "R8G8B8A8_UNORM", "blendEnable": False}],
-}
-ONE = "layout(location = 0) {} float x;\n"
-
-
-def pair(
-    stored: str = "x = fract(c.x)", used: str = "o = vec4(x, 0.0, 0.0, 1.0)",
-    declared: str = ONE, extra: str = "", environment: str = "vulkan1.0",
-) -> list[bytes]:  # fmt: skip
-    """A vertex shader that stores and a fragment shader that uses; ``declared``: their varyings."""
-    vert = f"{HEAD}{ATTRIBUTES}{declared.replace('{}', 'out')}"
-    vert += "layout(location = 9) out float unread;\n"  # so there is always something to gain
-    vert += f"void main() {{ gl_Position = p; unread = p.x; {stored}; }}\n"
-    frag = f"{HEAD}{OUTPUT}{extra}{declared.replace('{}', 'in')}void main() {{ {used}; }}\n"
-    sources = (vert, "vert"), (frag, "frag")
-    return [compile_glsl(text, stage, environment) for text, stage in sources]
-
-
-def halved(modules: list[bytes], bound: float = STEP, **state: object) -> Linked:
-    """Linked with what is known, and these other facts; a fact of None is unknown."""
-    known = {k: v for k, v in {**KNOWN, **state}.items() if v is not None}
-    disable = ("backward", "forward", "propagate")
-    linked = spvlink.link(modules, half=bound, state=known, disable=disable, clean=True)
-    assert linked.defect is None, linked.defect
-    return linked
-
-
-def why(linked: Linked) -> str:
-    """What the report says of the first varying."""
-    return next(remark.why for remark in linked.remarks if remark.interface == "vert->frag")
-
-
-def bound_of(linked: Linked) -> float | None:
-    return linked.interfaces[0].error_bound
 
 
 def test_a_number_between_0_and_1_moves_by_two_roundings() -> None:
     linked = halved(pair())
     bound = bound_of(linked)
     assert bound is not None
-    assert 2 * rounding(1.0) <= bound <= 2.001 * rounding(1.0)
+    # weights that are off may make a little more than 1 of 1, where numbers lie twice as far apart
+    assert 3 * rounding(1.0) <= bound <= 3.002 * rounding(1.0)
     assert linked.interfaces[0].vertex_bytes == (24, 18)
 
 
@@ -105,7 +68,7 @@ KEPT = {
     "a divisor": ("x = fract(c.x)", "o = vec4(0.01 / x)", "may be zero"),
     "a root": ("x = fract(c.x)", "o = vec4(sqrt(x))", "root"),
     "a large factor": ("x = fract(c.x)", "o = vec4(3.0 * x)", "could move by"),
-    "a sine": ("x = fract(c.x)", "o = vec4(sin(x))", "jumps"),
+    "a sine": ("x = fract(c.x)", "o = vec4(sin(x))", "moves"),
     "a depth": ("x = fract(c.x)", "o = vec4(1.0); gl_FragDepth = x", "depth"),
     "a loop": (
         "x = fract(c.x)",
@@ -215,7 +178,7 @@ def test_blending_adds_what_alpha_moves(name: str) -> None:
     linked = halved(pair(used="o = vec4(x)"), 1.0, colorAttachments=[attachment])
     bound = bound_of(linked)
     assert bound is not None
-    assert factor <= bound / (2 * rounding(1.0)) <= factor * 1.001
+    assert factor <= bound / (3 * rounding(1.0)) <= factor * 1.001
 
 
 def test_blending_of_which_something_is_unknown_keeps_32_bits() -> None:
@@ -299,7 +262,7 @@ def test_the_report_names_each_bound() -> None:
     document = json.loads(report.to_json(linked, "0"))
     border = document["interfaces"][0]
     assert border["error_bound"] == document["remarks"][0]["error_bound"] > 0
-    assert len(border["assumed"]) == 3
+    assert len(border["assumed"]) == 4
     said = report.explain(linked)
     assert border["assumed"][0] in said and "of white at most" in said
     plain = json.loads(report.to_json(spvlink.link(pair()), "0"))
