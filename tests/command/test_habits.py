@@ -238,7 +238,8 @@ def test_every_option_of_the_help_can_be_completed() -> None:
     from spvlink import arguments
 
     named = {word.strip(",:") for word in arguments.HELP_ALL.split() if word.startswith("--")}
-    known = {*WORDS["link"].flags, *WORDS["link"].values, *WORDS["link"].lists}
+    words = WORDS["link"]
+    known = {*words.flags, *words.values, *words.lists, *words.numbers}
     assert named - known == {"--help"}
 
 

@@ -478,7 +478,8 @@ SPEC_FRAG = fragment(
 @pytest.mark.parametrize("glossy", ["true", "false"])
 def test_given_specialization_constants_are_known(glossy: str) -> None:
     done = Result(VERT, SPEC_FRAG, options(spec={("frag", 3): glossy}))
-    assert ("colour" in done.table()) == (glossy == "true")
+    assert ("colour_uv" in done.table()) == (glossy == "true")
+    assert ("uv" in done.table()) == (glossy == "false")
     assert len(extended(done.frag, glsl.Glsl_Sin)) == (glossy == "true")
     text = print_module(done.frag)
     assert "OpSpecConstantFalse" not in text and "OpSpecConstant " in text, (
@@ -488,9 +489,9 @@ def test_given_specialization_constants_are_known(glossy: str) -> None:
 
 def test_defaults_of_specialization_constants_are_known_if_that_is_said() -> None:
     done = Result(VERT, SPEC_FRAG, options(spec_defaults=True))
-    assert "colour" not in done.table() and "OpSpecConstant" not in print_module(done.frag)
+    assert "uv" in done.table() and "OpSpecConstant" not in print_module(done.frag)
     done = Result(VERT, SPEC_FRAG, options(spec={("frag", 3): "true"}, spec_defaults=True))
-    assert "colour" in done.table() and "OpSpecConstant" not in print_module(done.frag)
+    assert "colour_uv" in done.table() and "OpSpecConstant" not in print_module(done.frag)
 
 
 @pytest.mark.parametrize("later", [5, 970])
