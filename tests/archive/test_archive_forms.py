@@ -33,7 +33,9 @@ def nothing(tag: int, hash: int, names: tuple[str, ...]) -> documents.Object:
 
 
 def facts(pipeline: records.ArchivedPipeline) -> dict[str, Any]:
-    made = {name: getattr(pipeline, name) for name in records.ArchivedPipeline.__slots__}
+    names = [name for name in dir(pipeline) if not name.startswith("_")]  # compiled, too
+    made = {name: getattr(pipeline, name) for name in names}
+    assert {"state", "layout", "modules", "flags"} <= made.keys()
     made["stages"] = [(s.bit, s.module, s.entry, s.spec) for s in pipeline.stages]
     return made
 
