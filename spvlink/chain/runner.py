@@ -9,7 +9,7 @@ from spvlink.ir import types
 from spvlink.ir.core import IS_LINE, Function, Inst, Module
 from spvlink.ir.edit import sweep
 from spvlink.link.border.stage import IN_PLACE, Stage
-from spvlink.link.dead.overwritten import drop_overwritten_colors
+from spvlink.link.dead.overwritten import drop_overwritten
 from spvlink.options import Options
 from spvlink.passes.cleaning import attributes, branches, dce, images, join, simplify
 from spvlink.passes.lowering.cells import MEMORY
@@ -189,7 +189,7 @@ class Runner:
             if stage.name in IN_PLACE or stage.name == "frag":
                 self.on_entry(stage, "join")  # stores of one block happen together
             colors = stage.name == "frag"
-            if not (colors and self.run("dce", stage, drop_overwritten_colors, stage)):
+            if not (colors and self.run("dce", stage, drop_overwritten, stage)):
                 break  # else what they were made of is dead
         if left and self.promote_again(stage):
             self.clean(stage, left - 1)

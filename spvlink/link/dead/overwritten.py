@@ -18,16 +18,16 @@ from spvlink.link.border.stage import Stage
 
 
 def drop_overwritten(stage: Stage) -> bool:
-    """Delete stores in place that the same block stores over before anybody can have looked;
-    whether there were any. What they wait for is read back, or anything with an effect."""
+    """Delete stores that the same block stores over before anybody can have looked: in place, or to
+    an output or a part of it, if all of it is stored afterwards; whether there were any. What they
+    wait for is read back, or anything with an effect, which may end the invocation."""
     module = stage.module
     assert module.entry is not None
     effects = Effects.of(module)
     changed = False
     for block in module.entry.function.blocks:
-        if not any(i.op == STORE_OUTPUT for i in block.insts):
-            continue
         later: dict[int, list[list[Inst]]] = {}  # key -> vertices that are stored to from here on
+        whole: set[Inst] = set()  # outputs, the same
         out: list[Inst] = []
         for inst in reversed(block.insts):
             if inst.op == STORE_OUTPUT:
@@ -38,39 +38,14 @@ def drop_overwritten(stage: Stage) -> bool:
             elif inst.op == LOAD_OUTPUT:
                 later.pop(inst.imm[0], None)
             elif inst.op == ops.OpStore and _is_output(inst.args[0]):
-                pass  # nobody sees it before a barrier, either
-            elif inst.op != ops.OpPhi and not effects.flags(inst) & info.REMOVABLE:
-                later = {}
-            out.append(inst)
-        if len(out) != len(block.insts):
-            block.insts = out[::-1]
-            changed = True
-    if changed:
-        touched(module)
-    return changed
-
-
-def drop_overwritten_colors(stage: Stage) -> bool:
-    """Delete stores to an output of a fragment shader, or a part of it, if the same block stores to
-    all of it afterwards; whether there were any. A load of it keeps them, and so does anything with
-    an effect in between, which may end the invocation."""
-    module = stage.module
-    assert module.entry is not None
-    effects = Effects.of(module)
-    changed = False
-    for block in module.entry.function.blocks:
-        later: set[Inst] = set()  # outputs that are stored to from here on
-        out: list[Inst] = []
-        for inst in reversed(block.insts):
-            if inst.op == ops.OpStore and _is_output(inst.args[0]):
-                if root(inst.args[0]) in later and not inst.imm:  # not Volatile
+                if root(inst.args[0]) in whole and not inst.imm:  # not Volatile
                     continue
                 if inst.args[0].op == ops.OpVariable:
-                    later.add(inst.args[0])
+                    whole.add(inst.args[0])
             elif inst.op == ops.OpLoad:
-                later.discard(root(inst.args[0]))
+                whole.discard(root(inst.args[0]))
             elif inst.op != ops.OpPhi and not effects.flags(inst) & info.REMOVABLE:
-                later = set()
+                later, whole = {}, set()
             out.append(inst)
         if len(out) != len(block.insts):
             block.insts = out[::-1]
