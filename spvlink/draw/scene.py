@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,9 +161,12 @@ STAGE_FLAGS = {
 }
 
 
+_read = lru_cache(maxsize=32)(ReadStage)  # of each picture, and of each scene that is tried
+
+
 def read_stages(codes: Sequence[Code]) -> list[ReadStage]:
     """Each code is SPIR-V bytes, (bytes, entry point name) or (bytes, name, execution model)."""
-    stages = [ReadStage(c) if isinstance(c, bytes) else ReadStage(*c) for c in codes]
+    stages = [_read(c) if isinstance(c, bytes) else _read(*c) for c in codes]
     for stage in stages:
         if stage.model not in STAGE_FLAGS:
             raise CannotDraw(f"execution model {stage.model}")
