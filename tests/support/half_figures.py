@@ -70,6 +70,7 @@ def table() -> str:
         "with 16 bits",
         "components",
         "bytes a vertex",
+        "linked",
         "--half",
     )
     rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
@@ -90,13 +91,15 @@ def table() -> str:
 
 
 def _figures(modules: Sequence[bytes], state: dict[str, object], bound: float) -> list[int]:
-    """Whether something has 16 bits, how many components, bytes a vertex without and with it."""
+    """Whether something has 16 bits, how many components; bytes a vertex of the modules, linked
+    without it and with it."""
     linked = spvlink.link(modules, state=state, half=bound, validate=False)
     assert linked.defect is None, linked.defect
     count = sum(border.wide[0] for border in linked.interfaces)
     after = sum(border.vertex_bytes[1] for border in linked.interfaces)
-    before = after
+    without = after
     if count:
         plain = spvlink.link(modules, state=state, validate=False)
-        before = sum(border.vertex_bytes[1] for border in plain.interfaces)
-    return [int(count > 0), count, before, after]
+        without = sum(border.vertex_bytes[1] for border in plain.interfaces)
+    before = sum(border.vertex_bytes[0] for border in linked.interfaces)
+    return [int(count > 0), count, before, without, after]
