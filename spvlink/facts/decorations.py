@@ -93,6 +93,17 @@ class Decorations:
         return None
 
 
+def is_laid_out(module: Module, type: Inst) -> bool:
+    """Whether an array of scalars, vectors or matrices says where its parts lie in memory. No
+    variable of a function may have such a type (spirv-val, VUID-StandaloneSpirv-None-10684)."""
+    tables = Decorations.of(module)
+    while type.op == ops.OpTypeArray:
+        if tables.find(type, enums.Decoration_ArrayStride) is not None:
+            return True
+        type = type.args[0]
+    return False
+
+
 def untouchable(tables: Decorations, variable: Inst, decorations: set[int]) -> str:
     """Why an interface variable must stay as it is, for one of its ``decorations`` and those of
     its members. Empty if all of them are known."""

@@ -44,7 +44,8 @@ SEEDS = range(16)
 # 31001944: slots that became Flat stayed in a Location beside smooth ones.
 # 33009641: the check itself took an address behind a shell for one of nothing.
 # 33006074: integers of a stage before an unknown one need no Flat.
-FOUND = (31001944, 33009641, 33006074)
+# 33071002: a variable of a function got a type with an ArrayStride.
+FOUND = (31001944, 33009641, 33006074, 33071002)
 COVERING = (1, 4, 10, 11, 24, 29, 30, 37)  # seeds below 40 that have everything among them
 ENVIRONMENTS = ("vulkan1.1", "vulkan1.2", "vulkan1.2", "vulkan1.3")
 SHAPES = ((), (), (), (), ("-O",), ("--scalar-replacement=100", "--ssa-rewrite"),
@@ -70,7 +71,10 @@ class Case:
         if self.mode == "set" and not self.made.other:
             self.mode = "close"
         names = [stage for stage, _ in self.made.stages]
-        self.kept = Random(seed).sample(names, r.choice((1, 1, 2)))
+        if names[0] in ("task", "mesh"):
+            # What a mesh shader does not write makes lavapipe (25.0) mix up the rest (33041625).
+            names.remove("frag")
+        self.kept = Random(seed).sample(names, min(r.choice((1, 1, 2)), len(names)))
         self.r = r
 
     @cached_property

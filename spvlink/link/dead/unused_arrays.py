@@ -9,6 +9,7 @@ This needs a view of every access: access chains, loads and stores in the entry 
 from __future__ import annotations
 
 from spvlink.facts.calls import Calls
+from spvlink.facts.decorations import is_laid_out
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
@@ -81,6 +82,8 @@ def make_local(stage: Stage, variable: Inst) -> bool:
         return False
     if variable.type.args[0].op not in _PLAIN:
         return False  # a block's struct is laid out for the interface
+    if is_laid_out(module, variable.type.args[0]):
+        return False
     uses = accesses(stage, variable)
     if uses is None:
         return False

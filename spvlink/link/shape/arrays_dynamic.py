@@ -36,6 +36,7 @@ more, at ``COMPONENT_PRICE`` (``propagate``).
 from __future__ import annotations
 
 from spvlink.facts.calls import Calls
+from spvlink.facts.decorations import is_laid_out
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module, imm_of_name, name_of, op_of_name
@@ -89,7 +90,11 @@ def arrays_dynamic(
         producer, consumer = sides_of(link, out, twin)
         if not producer.known or not consumer.known or shape(producer.type) != shape(consumer.type):
             continue
-        if producer.dynamic and consumer.dynamic:
+        dynamic = [side for side in (producer, consumer) if side.dynamic]
+        if any(is_laid_out(side.stage.module, side.whole) for side in dynamic):
+            out.why = twin.why = "no local array can have the type, which has an ArrayStride"
+            continue
+        if len(dynamic) == 2:
             split |= _through_both(link, producer, consumer, (out, twin), limit)
         elif producer.dynamic:
             split |= _through_local_output(link, producer, consumer, out)

@@ -1,0 +1,53 @@
+"""Arrays whose type says where their parts lie in memory (ArrayStride) may be outputs and values,
+but no variables of a function (spirv-val, VUID-StandaloneSpirv-None-10684; fuzz seed 33071002)."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import spvlink
+from tests.support import judges
+from tests.support.linking import fragment, vertex
+from tests.support.samples import assemble, disassemble
+
+ENVIRONMENT = "vulkan1.2"
+UNREAD = (
+    "layout(location = 0) out vec4 a[4]; layout(location = 4) out vec4 b; void main() {"
+    " for (int i = 0; i < k.y; ++i) a[i & 3] = p * i; b = a[k.x & 3]; gl_Position = p; }",
+    "layout(location = 4) in vec4 b; void main() { o = b; }",
+)
+HALF_READ = (
+    "layout(location = 0) out vec4 a[4]; layout(location = 4) flat out int n; void main() {"
+    " for (int i = 0; i < k.y; ++i) a[i & 3] = p * i; n = k.x; gl_Position = p; }",
+    "layout(location = 0) in vec4 a[4]; layout(location = 4) flat in int n;"
+    " void main() { o = a[n & 3].xyxy; }",
+)
+RETURNED = (
+    "vec4[4] f() { for (int i = 0; i < k.y; ++i) if (p[i & 3] > 0) return vec4[4](p, p, p, p + i);"
+    " return vec4[4](p, p, p, -p); } layout(location = 4) out vec4 b;"
+    " void main() { b = f()[3]; gl_Position = p; }",
+    "layout(location = 4) in vec4 b; void main() { o = b; }",
+)
+
+
+def laid_out(code: bytes) -> bytes:
+    """The module with a stride at each array of vectors."""
+    text = disassemble(code)
+    vectors = set(re.findall(r"(%\w+) = OpTypeVector", text))
+    arrays = [a for a, of in re.findall(r"(%\w+) = OpTypeArray (%\w+)", text) if of in vectors]
+    strides = "".join(f"OpDecorate {array} ArrayStride 16\n" for array in arrays)
+    return assemble(
+        text.replace("%void = OpTypeVoid", f"{strides}%void = OpTypeVoid", 1), ENVIRONMENT
+    )
+
+
+@pytest.mark.skipif(not judges.NEWER.exists(), reason="an older spirv-val takes it")
+@pytest.mark.parametrize("pair", [UNREAD, HALF_READ, RETURNED], ids=["unread", "half", "returned"])
+def test_no_function_gets_a_variable_of_such_a_type(pair: tuple[str, str]) -> None:
+    codes = [laid_out(make(body, ENVIRONMENT)) for make, body in zip((vertex, fragment), pair)]
+    assert [judges.refusal(code, True) for code in codes] == [None, None]
+    linked = spvlink.link(codes, spvlink.Options(clean=True, validate=False))
+    assert linked.defect is None
+    assert [judges.refusal(stage.data, True) for stage in linked.stages] == [None, None]
