@@ -45,7 +45,8 @@ SEEDS = range(16)
 # 33009641: the check itself took an address behind a shell for one of nothing.
 # 33006074: integers of a stage before an unknown one need no Flat.
 # 33071002: a variable of a function got a type with an ArrayStride.
-FOUND = (31001944, 33009641, 33006074, 33071002)
+# 33075230: a word and 16 bits were counted as of one Location.
+FOUND = (31001944, 33009641, 33006074, 33071002, 33075230)
 COVERING = (1, 4, 10, 11, 24, 29, 30, 37)  # seeds below 40 that have everything among them
 ENVIRONMENTS = ("vulkan1.1", "vulkan1.2", "vulkan1.2", "vulkan1.3")
 SHAPES = ((), (), (), (), ("-O",), ("--scalar-replacement=100", "--ssa-rewrite"),

@@ -364,24 +364,28 @@ def _may_change(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> bool:
     """Whether as many Locations suffice if components change their qualifiers."""
     if link.exact:
         return False
-    slots = link.inputs.slots
-    before: dict[tuple[int, ...], int] = {}
+    slots, widths = link.inputs.slots, widths_of(link)
+    before: dict[object, int] = {}  # what may share a Location -> components
     for key in link.used():
         slot = slots.get(key)
         if slot is not None:
-            before[slot.qualifiers] = before.get(slot.qualifiers, 0) + 1
+            kind = slot.qualifiers, slot.width
+            before[kind] = before.get(kind, 0) + 1
     after = dict(before)
     for key in freed:
-        after[slots[key].qualifiers] -= 1
+        after[slots[key].qualifiers, slots[key].width] -= 1
     all_kinds = [slots[k].qualifiers for k in freed] + [q for q, _ in wanted]
     if any(_OF_OTHER_KINDS.intersection(q) for q in all_kinds):
         return False  # what is per vertex is no value of a patch or primitive
-    for qualifiers, _ in wanted:
-        after[qualifiers] = after.get(qualifiers, 0) + 1
+    for qualifiers, whole in wanted:
+        assert whole.type is not None
+        base = scalars.scalar(whole.type)
+        kind = qualifiers, 32 if in_word(base, widths) else base.imm[0]
+        after[kind] = after.get(kind, 0) + 1
     return _locations(after) <= _locations(before)
 
 
-def _locations(components: dict[tuple[int, ...], int]) -> int:
+def _locations(components: dict[object, int]) -> int:
     return sum(-(-count // 4) for count in components.values())
 
 

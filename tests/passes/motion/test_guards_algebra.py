@@ -115,3 +115,31 @@ def test_equal_vectors_of_two_blocks() -> None:
     body = "if (gl_FragCoord.x > 20.0) o = cos(vec4(dot(K, x + y)));"
     body += " else o = sin(vec4(dot(L, x + y)));"
     moved(producer(f"x = {X}; y = {Y};", PAIR), consumer(body, PAIR), 2, backward_only())
+
+
+SHORTS = """#version 450
+#extension GL_EXT_shader_explicit_arithmetic_types : require
+#extension GL_EXT_shader_16bit_storage : require
+"""
+SHORTS_OUT = (
+    "layout(location = 0) flat out i16vec3 a; layout(location = 1) noperspective out vec4 b;"
+)
+
+
+def test_a_word_needs_another_location_than_16_bits() -> None:
+    """Fuzz seed 33075230 (types): a word of two sums came to a Location of another interpolation,
+    since the one with its own holds 16 bits."""
+    vert = (
+        f"{SHORTS}layout(location = 0) in vec4 p; layout(location = 1) in i16vec4 k; {SHORTS_OUT}"
+        "void main() { gl_Position = p; a = k.xyz; b = p; }"
+    )
+    frag = (
+        f"{SHORTS}{SHORTS_OUT.replace(' out ', ' in ')} layout(location = 0) out vec4 o;"
+        "layout(location = 1) out uvec4 n; void main() {"
+        " n = uvec4(0u, uint(a.x), uint(a.y) * 31u + uint(a.z), 0u);"
+        " o = vec4(b.w * 0.5, b.z * -0.25, b.x * 0.5 + b.y * 0.125, 0.0); }"
+    )
+    codes = [compile_glsl(t, s, "vulkan1.2") for t, s in ((vert, "vert"), (frag, "frag"))]
+    linked = spvlink.link(codes)
+    assert linked.defect is None and linked.validated
+    assert linked.interfaces[0].locations == (2, 2)
