@@ -36,7 +36,7 @@ from spvlink.pipeline import (
 )
 from spvlink.sets import stub
 from spvlink.sets.apart import Apart, aggregates, all_of, constant, unsupported
-from spvlink.sets.contract import Contract, place_of
+from spvlink.sets.contract import Contract, Wire, place_of
 from spvlink.state import state_of
 from spvlink.verdicts import Judge
 
@@ -281,7 +281,7 @@ class _Obedient:
             raise Needed(side[0], link, contract, missing)
         # what a control shader alone reads back
         own = [unit for unit in crossing.units if unit.kinds.keys() == {side} and not consumes]
-        crossing.units = _beside(own, {wire.location for wire in contract.wires})
+        crossing.units = _beside(own, contract.wires)
         for wire in contract.wires:
             mine = [slots[key] for key in wire.keys if key in crossing.declared[side]]
             kind = wire.qualifiers
@@ -335,10 +335,14 @@ class _Obedient:
                 raise stage.bad(f"no output like {whole.name} of the interface")
 
 
-def _beside(units: list[Unit], taken: set[int]) -> list[Unit]:
-    """Variables of one stage only, in Locations that nothing else has."""
+def _beside(units: list[Unit], wires: list[Wire]) -> list[Unit]:
+    """Variables of one stage only: in the hole where they were, or in Locations that nothing else
+    has."""
+    taken = {wire.location for wire in wires}
     moved: dict[int, int] = {}
     for unit in units:
+        if _in_hole(unit, [wire for wire in wires if wire.location == unit.location]):
+            continue
         if unit.location not in moved:
             place = unit.location
             while place in taken:
@@ -347,6 +351,19 @@ def _beside(units: list[Unit], taken: set[int]) -> list[Unit]:
             taken.add(place)
         unit.location = moved[unit.location]
     return units
+
+
+def _in_hole(unit: Unit, wires: list[Wire]) -> bool:
+    """Whether a variable may stay beside these wires of its Location, which are of its type."""
+    (kind,) = unit.kinds.values()
+    for wire in wires:
+        size = len(wire.keys) * (2 if wire.base.endswith("64") else 1)
+        apart = wire.component + size <= unit.lane or unit.lane + unit.size <= wire.component
+        if wire.qualifiers is None or _patch(wire.qualifiers) != _patch(kind):
+            return False  # a Location of a patch is another one
+        if not apart or wire.base != unit.base:
+            return False
+    return bool(wires)
 
 
 def _read_twins(link: Link, contract: Contract) -> None:

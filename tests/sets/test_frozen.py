@@ -16,10 +16,11 @@ import spvlink
 from spvlink import cli, link_frozen
 from spvlink.draw import compare, draw, draw_covering, mismatches
 from spvlink.errors import BadSpirv, Usage
+from spvlink.link.check.interface import declared
 from spvlink.sets.contract import from_json, to_json
 from tests.support.chain_text import frag, geom, tesc, tese, vert
 from tests.support.chains import build
-from tests.support.linking import fragment, vertex
+from tests.support.linking import OUTPUT, fragment, module_of, vertex
 from tests.support.samples import compile_glsl
 
 EXACT = spvlink.Options(exact=True)
@@ -259,6 +260,27 @@ def test_what_a_control_shader_reads_back_is_its_own(first: str, then: str) -> N
     assert_drawn(others, new)
     crossing = border(document, 1)["variables"]
     assert [v["components"][0][0] for v in crossing] == [str(place[first])]
+
+
+def test_what_is_read_back_stays_beside_what_crosses() -> None:
+    """In its component, in place of a Location of its own (fuzz seed 33082730)."""
+    control = (
+        BACK + "layout(location = 1) out vec2 d[];",
+        "c[gl_InvocationID] = va[gl_InvocationID]; barrier();"
+        " d[gl_InvocationID] = vec2(c[(gl_InvocationID + 1) % 3].w, sin(float(gl_InvocationID)));",
+    )
+    stages = [
+        vert("layout(location = 0) out vec4 va;", "va = b;"),
+        tesc(*control),
+        tese("layout(location = 0) in vec3 c[]; layout(location = 1) in vec2 d[];"
+             "layout(location = 0) out vec4 e;", "e = vec4(c[0] * d[1].x, d[2].y);"),
+        frag("layout(location = 0) in vec4 e;", "color = e;"),
+    ]  # fmt: skip
+    codes = [compile_glsl(text, stage) for stage, text in stages]
+    new, document = frozen(codes)
+    assert_drawn(codes, new)
+    alone = frozen([codes[1]], document)[0][0]
+    assert {d.place for d in declared(module_of(alone), OUTPUT)} == {(0, 0), (0, 3), (1, 0)}
 
 
 def test_a_consumer_that_reads_the_twin_only() -> None:
