@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,13 @@ def test_one_shader_does_not_change_the_next() -> None:
     with pytest.raises(Failure, match="'unknown' : undeclared identifier"):
         compile_files(["-V"], {"s.frag": "#version 450\nvoid main() { unknown = 1; }"})
     assert compile_files(["-V"], good) == before
+
+
+def test_threads_get_the_modules_that_they_ask_for() -> None:
+    pairs = [{"s.vert": generate.make(seed)[0]} for seed in range(8)]
+    alone = [compile_files(["-V"], pair) for pair in pairs]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda pair: compile_files(["-V"], pair), pairs * 8)) == alone * 8
 
 
 def test_a_compiler_that_dies_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+import threading
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -73,6 +74,7 @@ class _Server:
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.process.stdin is not None and self.process.stdout is not None
         self.asks, self.answers = self.process.stdin, self.process.stdout
+        self.one_at_a_time = threading.Lock()  # a pool of threads asks the same process
 
     def compile(self, environment: str, debug: str, sources: dict[str, str]) -> list[bytes]:
         """The modules of a program's sources. Raises Failure, Died."""
@@ -81,12 +83,13 @@ class _Server:
         for name, text in texts.items():
             asked += [f"{name} {len(text)}\n".encode(), text]
         try:
-            self.asks.write(b"".join(asked))
-            self.asks.flush()
-            verdict, number = self.answers.readline().split()
-            if verdict == b"ok":
-                return [self._taken(int(self.answers.readline())) for _ in range(int(number))]
-            raise Failure(f"glslang: {self._taken(int(number)).decode()[:2000]}")
+            with self.one_at_a_time:
+                self.asks.write(b"".join(asked))
+                self.asks.flush()
+                verdict, number = self.answers.readline().split()
+                if verdict == b"ok":
+                    return [self._taken(int(self.answers.readline())) for _ in range(int(number))]
+                raise Failure(f"glslang: {self._taken(int(number)).decode()[:2000]}")
         except (OSError, ValueError):
             _server.cache_clear()
             self.process.kill()
