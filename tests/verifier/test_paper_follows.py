@@ -139,6 +139,10 @@ ROUNDED = {
         ("q", "c = pow(clamp(tint, 0.0, 1.0), vec4(0.6));")),
     "a product with zero": (("vec4(q.xy, 0.0, 1.0)", "c = texture(map, v.xy * v.z);"),
                             ("q", "c = texture(map, vec2(0.0));")),
+    "a power of two": (("q", "c = texture(map, v.xy * 4.0);"),
+                       ("q * 4.0", "c = texture(map, v.xy);")),
+    "a sign and a power of two": (("q", "c = floor(-(v * 0.25)) + 0.3;"),
+                                  ("-(q * 0.25)", "c = floor(v) + 0.3;")),
 }  # fmt: skip
 # What is proved if each use of an undefined value is a choice
 CHOSEN = {
@@ -205,6 +209,13 @@ NOT_CHOSEN = {
         ("q", "switch (int(nothing)) { case 1: c = vec4(1.0); break; default: c = v; }")),
 }  # fmt: skip
 WRONG = {
+    "another factor": (("q", "c = texture(map, v.xy * 3.0);"),
+                       ("q * 3.0", "c = texture(map, v.xy);")),
+    "another power of two": (("q", "c = texture(map, v.xy * 4.0);"),
+                             ("q * 2.0", "c = texture(map, v.xy);")),
+    "a power of two that may overflow": (("q", "c = floor(v * 1e30 * 8192.0);"),
+                                         ("q * 8192.0", "c = floor(v * 1e30);")),
+    "a sign that is lost": (("q", "c = floor(-(v * 0.25));"), ("q * 0.25", "c = floor(v);")),
     "words of a double turned round": (
         ("q", "uvec2 a = uvec2(v.xy); c = vec4(unpackDouble2x32(packDouble2x32(a)), v.xy);"),
         ("q", "uvec2 a = uvec2(v.yx); c = vec4(a, v.xy);")),

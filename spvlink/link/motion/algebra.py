@@ -32,7 +32,7 @@ What breaks it, and what is done about it:
   contract them in one stage and not in the other. What floor and the like make of convergent values
   is not interpolated either: int(floor(id + 0.5)) is right for a rounded id, and wrong for a
   rounded floor. Nor is it made of what is Flat and what is interpolated, unless the latter may come
-  to the bit everywhere (``rounded``).
+  to the bit everywhere (``rounded``). A sign and a power of two change no bits (``scales``).
 * Weights that do not sum to 1. They do in the middle of a pixel; elsewhere (Centroid, Sample,
   interpolateAt*) at least one driver is off where w varies, by a quarter in places. There only
   homogeneous sums move: x + y, but not x + c; and nothing that is read so counts as convergent.
@@ -60,8 +60,11 @@ that crosses costs a component, each operation costs its work times how often it
 
 from __future__ import annotations
 
+import math
+
 from spvlink.facts import scalars
 from spvlink.facts.effects import Effects
+from spvlink.facts.numbers import number_of
 from spvlink.facts.scalars import Lane
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
@@ -81,6 +84,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 _WORDS: Final = frozenset((32,))
 _OF_OTHER_KINDS: Final = info.KIND_DECORATIONS | {enums.Decoration_PerVertexKHR}
 _NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeBool))
+FAR: Final = 4096.0  # the largest factor that ``scales``
 _FLOAT_SAFE: Final = frozenset((ops.OpBitcast, ops.OpSelect))  # move the bits of floats, unchanged
 
 
@@ -103,6 +107,21 @@ def bit_exact(inst: Inst) -> bool:
         return True
     involved = [inst, *scalars.operands(inst)]
     return all(i.type is not None and scalars.scalar(i.type).op in _NUMBERS for i in involved)
+
+
+def scales(inst: Inst, number: int) -> bool:
+    """Whether a lane is a float of 32 bits negated, or times a constant power of two that makes
+    neither infinities nor denormals of usual numbers: no sum of such is rounded in another way."""
+    type = scalars.scalar(inst.type) if inst.type is not None else None
+    if type is None or type.op != ops.OpTypeFloat or type.imm[0] != 32:
+        return False
+    if inst.op not in (ops.OpFMul, ops.OpVectorTimesScalar):
+        return inst.op == ops.OpFNegate
+    for factor in inst.args:
+        known = number_of(factor, number) if types.IS_CONSTANT[factor.op] else None
+        if known and abs(math.frexp(known)[0]) == 0.5 and 1 / FAR <= abs(known) <= FAR:
+            return True
+    return False
 
 
 def cost_of(inst: Inst) -> int:

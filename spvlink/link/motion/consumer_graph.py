@@ -337,6 +337,8 @@ class ConsumerGraph:
             return False
         if inst.op in TESTS:
             return False  # interpolation makes NaNs of infinities
+        if algebra.scales(inst, number):
+            return True
         if sensitive.jumps(inst) or sensitive.steep(inst) or self.rounds(inst, number, deps):
             return False
         return not self.singular(inst, number, deps)

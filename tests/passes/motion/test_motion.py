@@ -191,7 +191,7 @@ PINNED = {
     "precise": "precise vec4 e = x * K + y; o = cos(e);",
     "floor": "o = floor(x * K + y);",
     "fract of what was scaled": "o = fract((x + y) * 43758.5453);",
-    "int": "o = vec4(ivec4(x * 8.0 + y) & 3);",
+    "int": "o = vec4(ivec4(x * 7.0 + y) & 3);",
     "mod": "o = mod(x + y, 0.5);",
     "step": "o = step(K, x + y);",
     "equal": "o = vec4(equal(x + y, K));",
