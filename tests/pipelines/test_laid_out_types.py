@@ -51,3 +51,14 @@ def test_no_function_gets_a_variable_of_such_a_type(pair: tuple[str, str]) -> No
     linked = spvlink.link(codes, spvlink.Options(clean=True, validate=False))
     assert linked.defect is None
     assert [judges.refusal(stage.data, True) for stage in linked.stages] == [None, None]
+
+
+@pytest.mark.parametrize("pair", [UNREAD, HALF_READ], ids=["unread", "half"])
+def test_a_stride_costs_no_varying(pair: tuple[str, str]) -> None:
+    """glslang gives an output the type of a uniform array (fuzz seed 33056901)."""
+    codes = [make(body, ENVIRONMENT) for make, body in zip((vertex, fragment), pair)]
+    settings = spvlink.Options(clean=True)
+    plain = spvlink.link(codes, settings)
+    strided = spvlink.link([laid_out(code) for code in codes], settings)
+    assert strided.validated == "validated"
+    assert strided.interfaces[0].components == plain.interfaces[0].components

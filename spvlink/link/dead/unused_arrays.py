@@ -13,8 +13,8 @@ from spvlink.facts.decorations import is_laid_out
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import IS_CHAIN, Inst
-from spvlink.ir.edit import become, replace_annotations, sweep
+from spvlink.ir.core import ALL, IS_CHAIN, Inst, Module
+from spvlink.ir.edit import become, replace_annotations, sweep, touched
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.passes.lowering.memory_access import INTERPOLATIONS
@@ -82,15 +82,12 @@ def make_local(stage: Stage, variable: Inst) -> bool:
         return False
     if variable.type.args[0].op not in _PLAIN:
         return False  # a block's struct is laid out for the interface
-    if is_laid_out(module, variable.type.args[0]):
-        return False
     uses = accesses(stage, variable)
-    if uses is None:
+    if uses is None or not may_be_local(module, variable, uses[1], uses[2]):
         return False
-    storage = enums.StorageClass_Function
     for inst in (variable, *uses[0]):
-        assert inst.type is not None
-        inst.type = types.pointer(module, storage, inst.type.args[0])
+        inst.type = local_pointer(module, inst)
+    storage = enums.StorageClass_Function
     variable.imm = (storage, *variable.imm[1:])
     module.globals.remove(variable)
     module.entry.function.blocks[0].insts.insert(0, variable)
@@ -101,6 +98,37 @@ def make_local(stage: Stage, variable: Inst) -> bool:
         if not (i.op == ops.OpDecorate and i.args[0] is variable and i.imm[0] in _OF_INTERFACES)
     ])  # fmt: skip
     return True
+
+
+def may_be_local(module: Module, variable: Inst, loads: list[Inst], stores: list[Inst]) -> bool:
+    """Whether all that is done with a variable can be done with one of ``local_pointer``: arrays
+    with an ArrayStride are never read or written whole."""
+    wholes = [load.type for load in loads] + [store.args[1].type for store in stores]
+    wholes += [initializer.type for initializer in variable.args]
+    return not any(type is not None and is_laid_out(module, type) for type in wholes)
+
+
+def local_pointer(module: Module, place: Inst) -> Inst:
+    """The type of a pointer to a local variable, or a part of it, in place of one of another
+    storage class: its arrays have no ArrayStride."""
+    assert place.type is not None
+    return types.pointer(
+        module, enums.StorageClass_Function, _unstrided(module, place.type.args[0])
+    )
+
+
+def _unstrided(module: Module, type: Inst) -> Inst:
+    if not is_laid_out(module, type):
+        return type
+    made = [_unstrided(module, type.args[0]), type.args[1]]
+    for array in module.globals:
+        if array.op == ops.OpTypeArray and array.args == made and not is_laid_out(module, array):
+            return array
+    array = Inst(ops.OpTypeArray, None, made, (), module.new_id())
+    array.mark = ALL
+    module.globals.append(array)
+    touched(module)
+    return array
 
 
 def read_as_zero(link: Link) -> bool:

@@ -36,7 +36,6 @@ more, at ``COMPONENT_PRICE`` (``propagate``).
 from __future__ import annotations
 
 from spvlink.facts.calls import Calls
-from spvlink.facts.decorations import is_laid_out
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module, imm_of_name, name_of, op_of_name
@@ -45,6 +44,7 @@ from spvlink.ir.slot import Pinned
 from spvlink.link.border.cost import COMPONENT_PRICE
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import IN_PLACE
+from spvlink.link.dead.unused_arrays import local_pointer, may_be_local
 from spvlink.link.shape import promote_late_indices
 from spvlink.link.shape.array_side import (
     ArraySide,
@@ -91,8 +91,8 @@ def arrays_dynamic(
         if not producer.known or not consumer.known or shape(producer.type) != shape(consumer.type):
             continue
         dynamic = [side for side in (producer, consumer) if side.dynamic]
-        if any(is_laid_out(side.stage.module, side.whole) for side in dynamic):
-            out.why = twin.why = "no local array can have the type, which has an ArrayStride"
+        if not all(may_be_local(s.stage.module, s.variable, s.loads, s.stores) for s in dynamic):
+            out.why = twin.why = "an array with an ArrayStride is read or written whole"
             continue
         if len(dynamic) == 2:
             split |= _through_both(link, producer, consumer, (out, twin), limit)
@@ -292,7 +292,7 @@ def _localize(side: ArraySide) -> Inst:
     module, storage = side.stage.module, enums.StorageClass_Function
     entry = module.entry
     assert entry is not None
-    pointer = types.pointer(module, storage, side.whole)
+    pointer = local_pointer(module, side.variable)
     local = value(module, ops.OpVariable, pointer, list(side.variable.args), (storage,))
     if side.variable.args:
         side.variable.args = []  # the local one has its initializer, and is copied everywhere
@@ -300,8 +300,7 @@ def _localize(side: ArraySide) -> Inst:
     names = [n for of, n in module.names if of is side.variable and op_of_name(n) == ops.OpName]
     module.names += [name_of(ops.OpName, local, imm_of_name(name)) for name in names]
     for chain in side.chains:
-        assert chain.type is not None
-        chain.type = types.pointer(module, storage, chain.type.args[0])
+        chain.type = local_pointer(module, chain)
     for inst in (*side.chains, *side.loads, *side.stores):
         inst.args = [local if a is side.variable else a for a in inst.args]
     touched(module)
