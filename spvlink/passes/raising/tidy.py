@@ -194,6 +194,11 @@ def construct(module: Module, inst: Inst) -> Inst | None:
     return RULES[ops.OpCompositeConstruct](module, inst)
 
 
+def select(module: Module, inst: Inst) -> Inst | None:
+    """What is equal by now, as lanes that differed are dead, needs no choice."""
+    return inst.args[1] if inst.args[1] is inst.args[2] else None
+
+
 def _pointer(load: Inst) -> Inst | None:
     """The pointer to an element of an input variable that is loaded, if that is what it is."""
     if load.op != ops.OpLoad or load.imm or load.args[0].op != ops.OpAccessChain:
@@ -205,7 +210,9 @@ def _pointer(load: Inst) -> Inst | None:
 
 
 _FREE: Final = by_opcode(NEVER_ROOTS, BY_IMM)
-_RULES: Final = {**RULES, ops.OpBitcast: bitcast, ops.OpCompositeConstruct: construct}
+_RULES: Final = {
+    **RULES, ops.OpBitcast: bitcast, ops.OpCompositeConstruct: construct, ops.OpSelect: select,
+}  # fmt: skip
 _NUMBERED: Final = frozenset(_RULES) - CHAINS  # raised chains start from raised variables
 
 
