@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from spvlink.grammar import enums, info, ops
-from spvlink.ir.core import Inst, Module, imm_of_name, op_of_name, text_of_name
-from spvlink.ir.edit import decorate
+from spvlink.ir.core import ALL, Inst, Module, imm_of_name, op_of_name, text_of_name
+from spvlink.ir.edit import decorate, touched
 from spvlink.ir.known import fact
 
 TYPE_CHECKING = False
@@ -95,13 +95,30 @@ class Decorations:
 
 def is_laid_out(module: Module, type: Inst) -> bool:
     """Whether an array of scalars, vectors or matrices says where its parts lie in memory. No
-    variable of a function may have such a type (spirv-val, VUID-StandaloneSpirv-None-10684)."""
+    variable of a shader's own, Function or Private, may have such a type (spirv-val,
+    VUID-StandaloneSpirv-None-10684)."""
     tables = Decorations.of(module)
     while type.op == ops.OpTypeArray:
         if tables.find(type, enums.Decoration_ArrayStride) is not None:
             return True
         type = type.args[0]
     return False
+
+
+def unstrided(module: Module, type: Inst) -> Inst:
+    """The type of a variable of the shader's own in place of this one: for an array with an
+    ArrayStride one without, else itself. A value of the one is no value of the other."""
+    if not is_laid_out(module, type):
+        return type
+    made = [unstrided(module, type.args[0]), type.args[1]]
+    for array in module.globals:
+        if array.op == ops.OpTypeArray and array.args == made and not is_laid_out(module, array):
+            return array
+    array = Inst(ops.OpTypeArray, None, made, (), module.new_id())
+    array.mark = ALL
+    module.globals.append(array)
+    touched(module)
+    return array
 
 
 def untouchable(tables: Decorations, variable: Inst, decorations: set[int]) -> str:

@@ -9,12 +9,12 @@ This needs a view of every access: access chains, loads and stores in the entry 
 from __future__ import annotations
 
 from spvlink.facts.calls import Calls
-from spvlink.facts.decorations import is_laid_out
+from spvlink.facts.decorations import is_laid_out, unstrided
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import ALL, IS_CHAIN, Inst, Module
-from spvlink.ir.edit import become, replace_annotations, sweep, touched
+from spvlink.ir.core import IS_CHAIN, Inst, Module
+from spvlink.ir.edit import become, replace_annotations, sweep
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.passes.lowering.memory_access import INTERPOLATIONS
@@ -112,23 +112,8 @@ def local_pointer(module: Module, place: Inst) -> Inst:
     """The type of a pointer to a local variable, or a part of it, in place of one of another
     storage class: its arrays have no ArrayStride."""
     assert place.type is not None
-    return types.pointer(
-        module, enums.StorageClass_Function, _unstrided(module, place.type.args[0])
-    )
-
-
-def _unstrided(module: Module, type: Inst) -> Inst:
-    if not is_laid_out(module, type):
-        return type
-    made = [_unstrided(module, type.args[0]), type.args[1]]
-    for array in module.globals:
-        if array.op == ops.OpTypeArray and array.args == made and not is_laid_out(module, array):
-            return array
-    array = Inst(ops.OpTypeArray, None, made, (), module.new_id())
-    array.mark = ALL
-    module.globals.append(array)
-    touched(module)
-    return array
+    type = unstrided(module, place.type.args[0])
+    return types.pointer(module, enums.StorageClass_Function, type)
 
 
 def read_as_zero(link: Link) -> bool:

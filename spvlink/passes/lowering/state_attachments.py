@@ -20,7 +20,7 @@ Cost. None.
 
 from __future__ import annotations
 
-from spvlink.facts.decorations import Decorations, Names
+from spvlink.facts.decorations import Decorations, Names, is_laid_out
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import ALL, IS_CHAIN, Inst, Module
@@ -148,6 +148,8 @@ def _output(module: Module, variable: Inst, taken: Taken) -> ColorOutput | None:
     tables = Decorations.of(module)
     location = tables.find(variable, enums.Decoration_Location)
     assert variable.type is not None
+    if is_laid_out(module, variable.type.args[0]):
+        return None  # it could not become a variable of the shader's own
     element, count = variable.type.args[0], 1
     if element.op == ops.OpTypeArray:
         count, element = types.size_of(element), element.args[0]

@@ -15,7 +15,7 @@ geometry, mesh and task shaders.
 
 from __future__ import annotations
 
-from spvlink.facts.decorations import Decorations
+from spvlink.facts.decorations import Decorations, is_laid_out, unstrided
 from spvlink.facts.effects import describing
 from spvlink.facts.reliance import relies
 from spvlink.grammar import enums, info, ops
@@ -179,6 +179,9 @@ class _InterfaceWrapper:
     def run(self, gone: list[_Old]) -> None:
         private: dict[Inst, Inst] = {}  # old variable -> what holds its value
         for old in gone:
+            if is_laid_out(self.module, old.type) and old.variable.args:
+                raise NotWrappable  # the initializer is of that type, too
+            old.type = unstrided(self.module, old.type)
             private[old.variable] = self.make_private(old)
         used = self.redirect(private)
         if self.storage == _OUTPUT:  # an initializer alone is a value, too
@@ -231,7 +234,10 @@ class _InterfaceWrapper:
                         if inst.op in _PASSES_ON:
                             old_of[inst] = old_of[arg]
                             assert inst.type is not None
-                            inst.type = types.pointer(module, _PRIVATE, inst.type.args[0])
+                            type = unstrided(module, inst.type.args[0])
+                            inst.type = types.pointer(module, _PRIVATE, type)
+                        elif _moves_laid_out(module, inst):
+                            raise NotWrappable
                         if arg in private:
                             inst.args[at] = private[arg]
         return used
@@ -342,6 +348,12 @@ def _is_access(inst: Inst, at: int) -> bool:
     if inst.op == ops.OpLoad or inst.op == ops.OpStore:
         return at == 0 and not is_volatile(inst.imm)
     return at == 0 and inst.op in _PASSES_ON
+
+
+def _moves_laid_out(module: Module, inst: Inst) -> bool:
+    """Whether a load or store is of an array with an ArrayStride as a whole."""
+    type = inst.type if inst.op == ops.OpLoad else inst.args[1].type
+    return type is not None and is_laid_out(module, type)
 
 
 def _is_all_of(parts: list[Inst], type: Inst) -> bool:
