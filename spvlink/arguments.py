@@ -110,6 +110,9 @@ choices:
   --half [BOUND]          send floats as 16 bits where no colour that is seen moves by more than
                           BOUND (default: half a step of 8 bits, 1/510). The report names the
                           bound of each. Not with --exact, --verify and frozen interfaces
+  --relaxed               let sums round in another order in front of lookups and comparisons, too:
+                          an edge may move by that rounding, which has a bound (see
+                          docs/explanation/proof.md). Not with --exact and --verify
   --keep-interface STAGE  leave that stage byte for byte as it is; its neighbours still gain: they
                           drop outputs that it does not read and know the values that it writes;
                           repeatable
@@ -178,7 +181,8 @@ HALF_STEP: Final = 1.0 / 510.0  # of a colour of 8 bits
 SEE: Final = "spvlink link --help"
 # What every command that links knows.
 FLAGS: Final = (
-    "--clean", "--complete", "--exact", "--no-validate", "--spec-defaults", "--strict",
+    "--clean", "--complete", "--exact", "--no-validate", "--relaxed", "--spec-defaults",
+    "--strict",
 )  # fmt: skip
 FOR: Final = "--for"
 VALUES: Final = (
@@ -434,6 +438,10 @@ def apply(options: Options, given: dict[str, str]) -> None:
     options.clean = "--clean" in given
     options.complete = "--complete" in given
     options.exact = "--exact" in given
+    options.relaxed = "--relaxed" in given
+    for other in ("--exact", "--verify"):
+        if options.relaxed and other in given:
+            raise Usage(f"--relaxed and {other} exclude each other")
     if "--cost-limit" in given:
         options.cost_limit = whole("--cost-limit", given["--cost-limit"], "a percentage")
     if "--expect" in given:

@@ -25,7 +25,7 @@ from spvlink.layout import check_layout
 from spvlink.link.border.stage import Stage
 from spvlink.link.check import interface
 from spvlink.link.check.input import flaws
-from spvlink.options import Options, options_of
+from spvlink.options import Options, check_promises, options_of
 from spvlink.pipeline import (
     DEFECT,
     NOTHING_TO_GAIN,
@@ -126,6 +126,7 @@ def _check(options: Options) -> None:
             raise Usage("half and exact exclude each other: 16 bits keep fewer than all of them")
         if not 0 < options.half <= 1:
             raise Usage(f"half: {options.half} is no bound above 0 and up to 1")
+    check_promises(options)
     if min(options.expect) <= 0:
         raise Usage("a stage is expected to run at least once")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spvlink.errors import meant
+from spvlink.errors import Usage, meant
 from spvlink.gpus import ANY, gpu_of
 
 TYPE_CHECKING = False
@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # typing costs start-up time
         layout: dict[str, object] | None
         pack: str
         patch_points: int | None
+        relaxed: bool
         spec: Mapping[tuple[str, int], str | bytes]
         spec_defaults: bool
         state: object
@@ -37,7 +38,9 @@ if TYPE_CHECKING:  # typing costs start-up time
         observer: Callable[[int, str, str, object], None] | None
 
 
-_SWITCHES = ("check_each", "clean", "complete", "exact", "spec_defaults", "strict", "validate")
+_SWITCHES = (
+    "check_each", "clean", "complete", "exact", "relaxed", "spec_defaults", "strict", "validate",
+)  # fmt: skip
 _PAIRS = "{(stage, SpecId): value}"
 
 
@@ -69,6 +72,8 @@ class Options:
                     everything stays in its Location. "" (default): what is best for ``gpu``
     patch_points    control points of an input patch, as pipeline creation says (default None:
                     unknown)
+    relaxed         sums may round in another order in front of lookups and comparisons, too
+                    (default False; not with ``exact``); docs/explanation/proof.md has the bound
     spec            (stage, SpecId) -> value as text, or as the bytes of VkSpecializationInfo:
                     specialization constants that pipeline creation will use; others count as
                     unknown
@@ -90,7 +95,7 @@ class Options:
 
     __slots__ = (
         "check_each", "clean", "complete", "cost_limit", "disable", "exact", "expect",
-        "half", "keep_interface", "layout", "observer", "pack", "patch_points", "spec",
+        "half", "keep_interface", "layout", "observer", "pack", "patch_points", "relaxed", "spec",
         "spec_defaults", "state", "stop_after", "strict", "target_env", "validate", "view_mask",
     )  # fmt: skip
 
@@ -114,6 +119,7 @@ class Options:
         layout: dict[str, object] | None = None,
         pack: str = "",
         patch_points: int | None = None,
+        relaxed: bool = False,
         spec: Mapping[tuple[str, int], str | bytes] | None = None,
         spec_defaults: bool = False,
         state: object = None,
@@ -137,12 +143,19 @@ class Options:
         self.layout = layout
         self.pack = pack or chosen.pack
         self.patch_points = patch_points
+        self.relaxed = relaxed
         self.spec: dict[tuple[str, int], str | bytes] = _spec(spec)
         self.spec_defaults = spec_defaults
         self.state = state
         self.view_mask = view_mask
         self.observer = observer
         _check_types(self)
+
+
+def check_promises(options: Options) -> None:
+    """Raise Usage for two that contradict each other."""
+    if options.relaxed and options.exact:
+        raise Usage("relaxed and exact exclude each other: exact keeps every bit")
 
 
 def _check_types(options: Options) -> None:

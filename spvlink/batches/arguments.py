@@ -101,7 +101,7 @@ reports:
 
 These options hold for every pipeline, as in spvlink link (see: spvlink link --help-all):
 --clean --complete --cost-limit --disable --enable --exact --expect --for --keep-interface
---no-validate --pack --spec-defaults --target-env --check each.
+--no-validate --pack --relaxed --spec-defaults --target-env --check each.
 
 exit status: 0 done (pipelines that passed through are in the report); 1 the input is not valid,
 or with --strict: a pipeline passed through; 2 usage, or a file that cannot be read or written;

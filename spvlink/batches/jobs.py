@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from spvlink import spawn, validate
 from spvlink.batches.pipelines import Layout
 from spvlink.errors import Usage
-from spvlink.options import Options
+from spvlink.options import Options, check_promises
 from spvlink.state import state_of
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ class JobSettings:
     def __init__(self, options: Options, verify: float = 0.0, execute: bool = False) -> None:
         if options.half is not None:
             raise Usage("half: only a link takes it, not a batch")
+        check_promises(options)
         self.options = options
         self.verify = verify
         self.execute = execute

@@ -236,7 +236,8 @@ def forward(at: PassContext) -> None:
 
 
 def backward(at: PassContext) -> None:
-    backward_motion.backward(at.link, at.to_producer, at.options.exact, at.expect)
+    options = at.options
+    backward_motion.backward(at.link, at.to_producer, options.exact, at.expect, options.relaxed)
 
 
 def weighted(at: PassContext) -> None:

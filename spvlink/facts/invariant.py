@@ -233,11 +233,11 @@ class Dependences:
         ends = [b for b in cfg.order if not b.successors()]
         return [c for b in ends for c in self.conditions(b)]
 
-    def behind(self, seeds: list[Seed]) -> set[Inst]:
-        """All that these depend on."""
+    def behind(self, seeds: list[Seed], ends: bool = True) -> set[Inst]:
+        """All that these depend on. ``ends``: on whether an invocation ends early, too."""
         behind: set[Inst] = set()
         seen: set[Block | None] = set()
-        todo: list[Inst] = self.early()
+        todo: list[Inst] = self.early() if ends else []
         places = [*seeds, *self.calls, *[(b, b) for b in self.emits]]
 
         def place(value: Inst, home: Block | None) -> None:

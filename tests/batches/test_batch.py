@@ -217,6 +217,7 @@ def test_options_are_those_of_link(source: Path, tmp_path: Path) -> None:
     path = write_lines(tmp_path / "m.jsonl", lines)
     for words, settings in (
         (["--exact"], {"exact": True}),
+        (["--relaxed"], {"relaxed": True}),
         (["--disable", "compact", "--pack", "none"], {"disable": ["compact"], "pack": "none"}),
         (["--keep-interface", "frag"], {"keep_interface": ["frag"]}),
         (["--spec-defaults", "--complete"], {"spec_defaults": True, "complete": True}),

@@ -360,7 +360,7 @@ def test_shards_of_another_count(
 
 OTHER = (
     ["--exact"], ["--timeout", "7"], ["--memory", "512"], ["--variants", "1"], ["--no-validate"],
-    ["--verify", "all"],
+    ["--verify", "all"], ["--relaxed"],
 )  # fmt: skip
 
 

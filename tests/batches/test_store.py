@@ -176,6 +176,7 @@ def test_only_what_changed_is_done(
 def test_other_options_are_other_results(run: Callable[..., Run], store: Path) -> None:
     assert run("--store", store, "--exact").taken == 0
     assert run("--store", store, "--exact").taken == JOBS
+    assert run("--store", store, "--relaxed").taken == 0
     assert run("--store", store).taken == JOBS
 
 

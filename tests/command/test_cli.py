@@ -392,6 +392,8 @@ def test_two_entry_points_of_one_file(work: Path, capsys: pytest.CaptureFixture[
         ([*PAIR, "--explain=yes"], "takes no value"),
         ([*PAIR, "-o", "other"], "-o is given twice"),
         ([*PAIR, "--exact", "--exact"], "--exact is given twice"),
+        ([*PAIR, "--exact", "--relaxed"], "--relaxed and --exact exclude each other"),
+        ([*PAIR, "--relaxed", "--verify"], "--relaxed and --verify exclude each other"),
         ([*PAIR, "--disable", "frobnicate"], "--disable frobnicate: there are "),
         ([*PAIR, "--enable", "frobnicate"], "--enable frobnicate: there are "),
         ([*PAIR, "--print-after", "frobnicate"], "--print-after frobnicate: there are "),

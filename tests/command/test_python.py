@@ -57,6 +57,8 @@ def test_settings_that_make_no_sense() -> None:
         ({"spec": {1: "2"}}, "spec: expected {(stage, SpecId): value}, not the key 1"),
         ({"target_env": "vulkan9"}, "there is no target environment vulkan9"),
         ({"exact": "no"}, "exact: expected True or False, not 'no'"),
+        ({"relaxed": 1}, "relaxed: expected True or False, not 1"),
+        ({"relaxed": True, "exact": True}, "relaxed and exact exclude each other"),
         ({"validate": 0}, "validate: expected True or False, not 0"),
         ({"cost_limit": "9"}, "cost_limit: expected a number, not '9'"),
         ({"expect": 8}, "expect: expected two numbers, not 8"),

@@ -29,10 +29,11 @@ What breaks it, and what is done about it:
 * Jumps. Where the result of float arithmetic goes into floor, fract, a conversion to integers, a
   comparison, a lookup and the like (hashes, noise, checkerboards), here or in a later stage, a last
   bit becomes another picture: such values stay (``sensitive``), Flat ones too, since a compiler may
-  contract them in one stage and not in the other. What floor and the like make of convergent values
-  is not interpolated either: int(floor(id + 0.5)) is right for a rounded id, and wrong for a
-  rounded floor. Nor is it made of what is Flat and what is interpolated, unless the latter may come
-  to the bit everywhere (``rounded``). A sign and a power of two change no bits (``scales``).
+  contract them in one stage and not in the other. A sign and a power of two change no bits
+  (``scales``); ``--relaxed`` lifts some of that (``lenient``). What floor and the like make of
+  convergent values is not interpolated either: int(floor(id + 0.5)) is right for a rounded id, and
+  wrong for a rounded floor. Nor is it made of what is Flat and what is interpolated, unless the
+  latter may come to the bit everywhere (``rounded``).
 * Weights that do not sum to 1. They do in the middle of a pixel; elsewhere (Centroid, Sample,
   interpolateAt*) at least one driver is off where w varies, by a quarter in places. There only
   homogeneous sums move: x + y, but not x + c; and nothing that is read so counts as convergent.

@@ -51,9 +51,12 @@ MAX_TRIES: Final = 4  # to find components for what shall cross
 MAX_NODES: Final = 20000  # of one search; a shader with more keeps its inputs
 
 
-def backward(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) -> bool:
+def backward(
+    link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int], relaxed: bool = False
+) -> bool:
     """Move what pays; whether anything did. ``transfer`` leads from the consumer to the
-    producer, ``expect``: how often a vertex and how often a fragment is expected to run."""
+    producer, ``expect``: how often a vertex and how often a fragment is expected to run;
+    ``relaxed``: see ``lenient``."""
     link.gather()
     if Floats.of(link.producer.module).rounding != Floats.of(link.consumer.module).rounding:
         return False
@@ -66,7 +69,7 @@ def backward(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int
         equal = {
             k for k in keys if comes_back(link, k) and equal_on_primitive(link, k, divergence)
         }  # fmt: skip
-    graph = ConsumerGraph(link, transfer, exact, equal)
+    graph = ConsumerGraph(link, transfer, exact, equal, relaxed)
     return choose_and_move(link, transfer, graph, expect)
 
 

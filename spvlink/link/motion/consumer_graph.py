@@ -13,7 +13,7 @@ from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst
 from spvlink.link.border.cost import COMPONENT_PRICE
 from spvlink.link.border.link import Link
-from spvlink.link.motion import algebra
+from spvlink.link.motion import algebra, lenient
 from spvlink.link.motion.mincut import INFINITE, SINK, SOURCE, Network
 from spvlink.link.motion.nodes import (
     WIDTHS,
@@ -51,7 +51,10 @@ class ConsumerGraph:
 
     patient = False  # looks at everything, also when it is clear that no input can go
 
-    def __init__(self, link: Link, transfer: Transfer, exact: bool, convergent: set[int]) -> None:
+    def __init__(
+        self, link: Link, transfer: Transfer, exact: bool, convergent: set[int],
+        relaxed: bool = False,
+    ) -> None:  # fmt: skip
         self.link = link
         self.widths = algebra.widths_of(link)  # of the numbers that may cross
         self.transfer = transfer
@@ -70,6 +73,7 @@ class ConsumerGraph:
         self.loads: dict[Inst, object] = {}  # of resources -> what they are called
         self.sensitive: Sensitive | None = None  # both found when first asked for
         self.poles: dict[Lane, Inst] | None = None
+        self.relaxed = relaxed  # what a lookup or comparison is made of may move (``lenient``)
         self.unable: dict[Inst, str] = {}  # what stays, since the producer may not have it
         self.homeless: set[ScalarNode] = set()  # that no component could be found for
         self.open = set(link.loads)  # keys of inputs that nothing needs so far that stays
@@ -308,6 +312,8 @@ class ConsumerGraph:
             self.nodes.append(node)
         else:
             node.relaxed = node.relaxed and inst in self.effects.signatures
+        if not node.flat and node.loose is None and not algebra.scales(inst, number):
+            node.loose = self.lifted(inst, number)
         node.places.append((inst, number, use.kind))
         node.weight += work >> min(self.depth(), 4)
         return Use(node, use.kind)
@@ -339,9 +345,24 @@ class ConsumerGraph:
             return False  # interpolation makes NaNs of infinities
         if algebra.scales(inst, number):
             return True
-        if sensitive.jumps(inst) or sensitive.steep(inst) or self.rounds(inst, number, deps):
+        if sensitive.jumps(inst) or sensitive.steep(inst):
+            return False
+        if not self.is_loose(inst, number, groups) and self.rounds(inst, number, deps):
             return False
         return not self.singular(inst, number, deps)
+
+    def is_loose(self, inst: Inst, number: int, groups: list[list[Entry]]) -> bool:
+        """Whether a value may be rounded in another way by ``--relaxed`` alone: a sum or product
+        that has a bound."""
+        if self.lifted(inst, number) is None:
+            return False
+        return scalars.linear(inst, [any(isinstance(e, Use) for e in g) for g in groups])
+
+    def lifted(self, inst: Inst, number: int) -> Inst | None:
+        """A lookup or comparison that depends on the last bit of a lane, and with ``--relaxed`` is
+        no obstacle, if nothing else depends on it."""
+        allowed = lenient.of(self.link, self.relaxed)
+        return None if allowed is None else allowed.lifted.get((inst, number))
 
     def come_exact(self, deps: list[Use]) -> bool:
         """Whether what is interpolated, and equal at all vertices, may come to the bit, as it does
@@ -361,6 +382,9 @@ class ConsumerGraph:
         place = self.hangs(inst, number)
         if place is None:
             return False
+        allowed = lenient.of(self.link, self.relaxed)
+        if allowed is not None:  # name what is not lifted
+            place = allowed.hard.get((inst, number), place)
         what = sensitive.words(self.link.consumer.module, place)
         self.remark(deps, f"{what} in the {self.link.consumer.name} stage depends on its last bit")
         return True

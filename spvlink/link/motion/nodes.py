@@ -51,8 +51,8 @@ class ScalarNode:
     consumer reads that."""
 
     __slots__ = (
-        "convergent", "deps", "flat", "inst", "key", "lane", "places", "qualifiers", "relaxed",
-        "sink", "sites", "uniforms", "weight", "work",
+        "convergent", "deps", "flat", "inst", "key", "lane", "loose", "places", "qualifiers",
+        "relaxed", "sink", "sites", "uniforms", "weight", "work",
     )  # fmt: skip
 
     def __init__(
@@ -70,7 +70,8 @@ class ScalarNode:
         self.work = 0  # operations
         self.weight = 0  # operations, counted by how often the consumer may run them
         self.sink = False  # something that stays uses it
-        self.relaxed = False
+        self.relaxed = False  # RelaxedPrecision
+        self.loose: Inst | None = None  # a place that lets it go with ``--relaxed`` only
 
 
 class Use:

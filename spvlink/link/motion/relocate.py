@@ -9,7 +9,7 @@ from spvlink.ir import types
 from spvlink.ir.core import STORE_OUTPUT, Block, Inst, op_of_name, text_of_name
 from spvlink.ir.edit import become, sweep, touched
 from spvlink.link.border.link import Link
-from spvlink.link.motion import algebra
+from spvlink.link.motion import algebra, lenient
 from spvlink.link.motion.nodes import Kind, ScalarNode, Use
 from spvlink.pipeline import MOVED_BACKWARD
 
@@ -262,6 +262,24 @@ class Move:
         """The fate of the inputs that are gone."""
         link = self.link
         why = f"the {link.producer.name} stage does the work on it"
+        loose = self.loosened()
         for key in self.freed:
-            link.remarks.fate[key] = (MOVED_BACKWARD, why)
+            said = f"{why}; {lenient.phrase(loose[key])}" if key in loose else why
+            link.remarks.fate[key] = (MOVED_BACKWARD, said)
             link.remarks.notes.pop(key, None)
+
+    def loosened(self) -> dict[int, Inst]:
+        """The inputs of which something moved by ``--relaxed`` alone -> the place in front of
+        which it rounds otherwise."""
+        found: dict[int, Inst] = {}
+        for node in self.made:
+            if node.loose is None:
+                continue
+            todo, seen = [node], {node}
+            for at in todo:  # grows
+                if at.key is not None:
+                    found.setdefault(at.key, node.loose)
+                fresh = [d for d in at.deps if d not in seen]
+                seen.update(fresh)
+                todo += fresh
+        return found

@@ -363,7 +363,7 @@ class Rounded:
         """Lookups, calls and everything else that is no arithmetic on lanes."""
         operands = scalars.operands(inst)
         made = [self.at(lane) for a in operands for lane in sensitive.all_lanes(a)]
-        layer = _layer(inst)
+        layer = layer_of(inst)
         decisive = self.sinks.decisive(inst) if sensitive.ends(inst) else []
         for lane in decisive:
             operand = self.at(lane)
@@ -476,7 +476,7 @@ def _large(value: Range) -> bool:
 _LAYERS: Final = {enums.Dim_1D: 1, enums.Dim_2D: 2, enums.Dim_Cube: 3}
 
 
-def _layer(inst: Inst) -> Lane | None:
+def layer_of(inst: Inst) -> Lane | None:
     """The coordinate of a lookup that is the number of an array's layer, which is rounded."""
     if not sensitive.jumps(inst) or inst.args[0].type is None:
         return None

@@ -41,6 +41,7 @@ from spvlink.link.rounding import poles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
     from typing import Final
 
 # Have facts that say of an operand more than "continuous".
@@ -147,13 +148,21 @@ class Sensitive:
     def places(self) -> dict[Lane, Inst]:
         """Lanes -> what depends on them."""
         if self.steep is None:
-            todo: list[tuple[Lane, Inst]] = []
-            for block in self.function.blocks:
-                for inst in block.insts:
-                    if ends(inst):
-                        todo += [(lane, inst) for lane in self.decisive(inst)]
-            self.steep = self.spread(todo)
+            self.steep = self.spread(self.first())
         return self.steep
+
+    def places_but(self, lifted: Callable[[Lane, Inst], bool]) -> dict[Lane, Inst]:
+        """The same without the places that count no more for an operand of theirs."""
+        return self.spread([found for found in self.first() if not lifted(*found)])
+
+    def first(self) -> list[tuple[Lane, Inst]]:
+        """Operands, and what depends on their last bit."""
+        todo: list[tuple[Lane, Inst]] = []
+        for block in self.function.blocks:
+            for inst in block.insts:
+                if ends(inst):
+                    todo += [(lane, inst) for lane in self.decisive(inst)]
+        return todo
 
     def poles(self, beyond: frozenset[int] | None) -> dict[Lane, Inst]:
         """Lanes -> what may have a pole there, a division. ``beyond``: keys of outputs of which a
