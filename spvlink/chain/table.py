@@ -232,7 +232,9 @@ def halves_locations(at: PassContext) -> None:
 def forward(at: PassContext) -> None:
     options = at.options
     to_consumer, expect = at.to_consumer, at.expect
-    forward_motion.forward(at.link, to_consumer, options.exact, expect, at.cost_limit)
+    forward_motion.forward(
+        at.link, to_consumer, options.exact, expect, at.cost_limit, options.relaxed
+    )
 
 
 def backward(at: PassContext) -> None:

@@ -14,8 +14,9 @@ What breaks it. Cancellation. Across interpolation only operations move that kee
 negation, products and quotients with values that are equal for the draw, sums with a small
 constant. Sums with uniforms or of two varying values stay (``camera - position`` is exact in the
 producer and would be a difference of two rounded large numbers here), and with them matrix
-products. Of Flat values any operation moves that may be speculated, so one word crosses in place of
-the two or four numbers that are unpacked from it.
+products. A last bit on which something depends: ``--relaxed`` lifts that as in ``backward``. Of
+Flat values any operation moves that may be speculated, so one word crosses in place of the two or
+four numbers that are unpacked from it.
 
 Cost.
 
@@ -46,7 +47,7 @@ from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
 from spvlink.link.border.sink import sink
 from spvlink.link.border.values import centred, single_value
-from spvlink.link.motion import algebra, brake
+from spvlink.link.motion import algebra, brake, lenient
 from spvlink.link.motion.mincut import INFINITE, SINK, SOURCE, Network
 from spvlink.link.motion.nodes import WIDTHS, replaceable
 from spvlink.link.resources.blocks import Cannot
@@ -81,12 +82,16 @@ class ProducerNode:
 class ProducerGraph:
     """What the outputs of one group are made of."""
 
-    def __init__(self, link: Link, transfer: Transfer, flat: bool, exact: bool) -> None:
+    def __init__(
+        self, link: Link, transfer: Transfer, flat: bool, exact: bool, relaxed: bool
+    ) -> None:  # fmt: skip
         self.link = link
         self.widths = algebra.widths_of(link)
         self.transfer = transfer
         self.flat = flat
         self.exact = exact
+        self.relaxed = relaxed and not flat  # see ``lenient``
+        self.loose: dict[int, Inst] = {}  # key -> a place that lets it go by that alone
         self.affine = True  # the weights of the interpolation sum to one
         self.effects = Effects.of(link.producer.module)
         self.table: dict[Lane, ProducerNode | Lane] = {}
@@ -185,6 +190,7 @@ class ProducerGraph:
     def spare_sensitive(self) -> None:
         """Leave alone what the consumer must see to the last bit."""
         steps, poles = sensitive.at(self.link), sensitive.poles_at(self.link)
+        allowed = lenient.of(self.link, self.relaxed)
         stage = self.link.consumer
         for key, node in list(self.roots.items()):
             # a float may travel as an integer, too
@@ -195,6 +201,10 @@ class ProducerGraph:
             loads = self.link.loads[key]
             why = "depends on its last bit"
             place = next((p for i in loads if (p := steps.of(i)) is not None), None)
+            if place is not None and allowed is not None:
+                place = next((p for i in loads if (p := allowed.hard.get((i, 0)))), None)
+                if place is None:  # then another load is before a place that is lifted
+                    self.loose[key] = next(p for i in loads if (p := allowed.lifted.get((i, 0))))
             if place is None:
                 why = "may have a pole there"
                 place = next((poles[i, 0] for i in loads if (i, 0) in poles), None)
@@ -263,10 +273,11 @@ def _number(inst: Inst, lane: int) -> float:
 
 
 def forward(
-    link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int], limit: int
-) -> bool:
+    link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int], limit: int,
+    relaxed: bool = False,
+) -> bool:  # fmt: skip
     """Move what saves components and pays; whether anything did. ``transfer`` leads from the
-    producer to the consumer; ``expect`` and ``limit``: see ``options``."""
+    producer to the consumer; ``expect``, ``limit`` and ``relaxed``: see ``options``."""
     link.gather()
     if len(link.loads) < 2:
         return False
@@ -277,7 +288,11 @@ def forward(
     exact_floats = exact or bool(WIDTHS & theirs.preserved)
     bits = exact or bool(ours.preserved - theirs.preserved)
     for group, keys in _groups(link, exact_floats).items():
-        moved |= _group(link, transfer, bits, group, keys, expect[1], limit)
+        qualifiers = group[0]
+        flat = link.exact or enums.Decoration_Flat in qualifiers
+        graph = ProducerGraph(link, transfer, flat, bits, relaxed)
+        graph.affine = centred(qualifiers)
+        moved |= _group(graph, group, keys, expect[1], limit)
     return moved
 
 
@@ -302,14 +317,11 @@ def _groups(link: Link, exact: bool) -> dict[Group, list[int]]:
 
 
 def _group(
-    link: Link, transfer: Transfer, exact: bool, group: Group, keys: list[int], fragments: int,
-    limit: int,
+    graph: ProducerGraph, group: Group, keys: list[int], fragments: int, limit: int
 ) -> bool:  # fmt: skip
     """Replace the outputs of one group by fewer, if that pays."""
     qualifiers, sites = group
-    flat = link.exact or enums.Decoration_Flat in qualifiers
-    graph = ProducerGraph(link, transfer, flat, exact)
-    graph.affine = centred(qualifiers)
+    link, transfer = graph.link, graph.transfer
     for key in keys:
         graph.add(key)
     for key, node in graph.roots.items():
@@ -436,11 +448,11 @@ class _Move:
         self.consume()
         kept = {link.outputs.slots[k].name for k in self.places.values()}
         what = ", ".join(sorted(n for n in kept if n)) or "another value"
+        why = f"the {link.consumer.name} stage computes it from {what}"
         for key in self.freed:
-            link.remarks.fate[key] = (
-                MOVED_FORWARD,
-                f"the {link.consumer.name} stage computes it from {what}",
-            )
+            place = self.graph.loose.get(key)
+            said = why if place is None else f"{why}; {lenient.phrase(place)}"
+            link.remarks.fate[key] = (MOVED_FORWARD, said)
             link.remarks.notes.pop(key, None)
 
     def slots(self, names: dict[int, str]) -> None:
