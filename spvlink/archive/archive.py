@@ -183,6 +183,12 @@ def modules_in(payload: bytes, key: str) -> list[str]:
     raise BadArchive("its entry does not hold it")
 
 
+def code_of(packed: bytes) -> bytes:
+    """The words of a module, of its header and what is stored. Raises BadArchive."""
+    entry, stored = foz.Entry(0, 0, packed[: foz.HEADER.size]), packed[foz.HEADER.size :]
+    return _code(foz.unpacked(entry, stored), packed[24:40].decode())
+
+
 def _code(payload: bytes, key: str) -> bytes:
     """The words of the payload of a module. Raises BadArchive."""
     text, binary = documents.split(payload)

@@ -130,14 +130,7 @@ class Union:
         if entry.size > limit or entry.stored > limit + limit // 8:  # deflating may make it longer
             size = max(entry.size, entry.stored)
             raise BadArchive(f"it says that it has {size} bytes: more than spvlink reads")
-        data = self.read(entry.file, entry.at + HEADER.size, entry.stored)
-        if entry.crc and zlib.crc32(data) != entry.crc:
-            raise BadArchive("its checksum is wrong")
-        if entry.format == DEFLATE:
-            data = _inflate(data, entry.size)
-        if len(data) != entry.size:
-            raise BadArchive("its size is not what it says")
-        return data
+        return unpacked(entry, self.read(entry.file, entry.at + HEADER.size, entry.stored))
 
     def stored(self, entry: Entry) -> Iterator[bytes]:
         """What follows the header in the file, in pieces."""
@@ -316,6 +309,17 @@ def _begins(head: bytes) -> bool:
 
 def _key(head: bytes) -> str:
     return f"entry {int(head[8:24], 16)}:{head[24:40].decode()}"
+
+
+def unpacked(entry: Entry, data: bytes) -> bytes:
+    """What is stored in an entry, inflated. Raises BadArchive."""
+    if entry.crc and zlib.crc32(data) != entry.crc:
+        raise BadArchive("its checksum is wrong")
+    if entry.format == DEFLATE:
+        data = _inflate(data, entry.size)
+    if len(data) != entry.size:
+        raise BadArchive("its size is not what it says")
+    return data
 
 
 def _inflate(data: bytes, size: int) -> bytes:

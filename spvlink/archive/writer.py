@@ -10,23 +10,23 @@ from contextlib import suppress
 from hashlib import blake2b
 
 from spvlink.archive import foz, varint
-from spvlink.archive.archive import Archive, modules_in
+from spvlink.archive.archive import Archive, code_of, modules_in
 from spvlink.archive.hashes import link_hash, module_hash
 from spvlink.digest_table import DigestTable
 from spvlink.errors import BadArchive, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import BinaryIO, Final
 
 _SAME_HASH: Final = "other words have the same hash as a linked module"
 _NAME: Final = 8  # bytes of a hash
-_DIGEST: Final = 16  # bytes of the digest of words
+_DIGEST: Final = 20  # bytes of the digest of words
 # In place of a place in the spool, which begins behind them: the archive has the module, or other
 # words under its hash.
 _THERE, _CLASH = 1, 2
-_Pieces = tuple[bytes, "Iterator[bytes]"]  # a header, and what follows it
+_Pieces = tuple[bytes, "Iterable[bytes]"]  # a header, and what follows it
 
 
 class ArchiveWriter:
@@ -103,6 +103,9 @@ class ArchiveWriter:
         number = self._codes.find(digest)
         if number is not None:
             return number
+        return self._add(digest, code)
+
+    def _add(self, digest: bytes, code: bytes) -> int:
         hash = module_hash(code)
         where = 0
         if self._union.has(foz.MODULE, hash):
@@ -112,10 +115,43 @@ class ArchiveWriter:
                 where = self._spooled_module(hash, code)
             except OSError as full:
                 raise self._trouble(full) from None
+        return self._noted(digest, hash, where)
+
+    def _noted(self, digest: bytes, hash: int, where: int) -> int:
         self._hashes.append(hash)
         self._places.append(where)
         self._users.append(0)
         return self._codes.add(digest)
+
+    def add_packed(self, digest: bytes, packed: bytes) -> int:
+        """As ``add``, of a module as ``packed_module`` gave it and the digest (blake2b, 20 bytes)
+        of its words."""
+        number = self._codes.find(digest)
+        if number is not None:
+            return number
+        hash = int(packed[24:40], 16)
+        if self._union.has(foz.MODULE, hash):
+            return self._add(digest, code_of(packed))
+        try:
+            return self._noted(digest, hash, self._keep((packed,)))
+        except OSError as full:
+            raise self._trouble(full) from None
+
+    def packed_module(self, number: int) -> bytes:
+        """The new entry of a module that was added; nothing if it has none."""
+        where = self._places[number]
+        return self._packed(where) if where > _CLASH else b""
+
+    def packed_pipeline(self, key: str) -> bytes:
+        """The new entry of a pipeline; nothing if it has none."""
+        at = self._pipelines.find(_name(int(key, 16)))
+        return b"" if at is None else self._packed(self._spooled[at])
+
+    def _packed(self, where: int) -> bytes:
+        """A new entry. What follows is written behind all of them."""
+        entry = b"".join(self._spooled_entry(where))
+        self._spool.seek(0, os.SEEK_END)
+        return entry
 
     def replace_by_number(self, key: str, modules: Mapping[int, int]) -> str | None:
         """As ``replace``, with modules that were added."""
@@ -145,6 +181,26 @@ class ArchiveWriter:
         if self._prune:
             for module in modules_in(changed, f"{hash:016x}"):
                 self._used.add(_name(int(module, 16)))
+        self._use(numbers, tuple(self._archive.applications_of(hash)))
+        return None
+
+    def replace_by_packed(self, hash: int, packed: bytes, numbers: set[int]) -> str | None:
+        """As ``replace_by_number``, with the new entry as ``packed_pipeline`` gave it for the same
+        entry and modules. Not for a writer that prunes."""
+        if len({self._hashes[number] for number in numbers}) != len(numbers):
+            return _SAME_HASH
+        try:
+            for number in numbers:
+                self._check(number)
+        except BadArchive as error:
+            return error.message
+        if not packed:
+            return None
+        try:
+            self._spooled.append(self._keep((packed,)))
+        except OSError as full:
+            raise self._trouble(full) from None
+        self._pipelines.add(_name(hash))
         self._use(numbers, tuple(self._archive.applications_of(hash)))
         return None
 
@@ -232,7 +288,7 @@ class ArchiveWriter:
         )
         return self._keep(foz.packed(foz.MODULE, hash, text.encode() + b"\0" + words))
 
-    def _keep(self, entry: tuple[bytes, bytes]) -> int:
+    def _keep(self, entry: tuple[bytes, ...]) -> int:
         """Put an entry into the spool."""
         at = self._end
         for piece in entry:
@@ -276,14 +332,19 @@ class ArchiveWriter:
                 f'"tag":{foz.MODULE},"hash":"{module:016x}"}}}}'
             )
             head, stored = foz.packed(tag, hash, text.encode(), foz.RAW)
-            return head, iter((stored,))
+            return head, (stored,)
         if tag == foz.MODULE:
             where = self._places[self._owners[self._modules.add(_name(hash))]]
         else:
             where = self._spooled[self._pipelines.add(_name(hash))]
+        head, stored = self._spooled_entry(where)
+        return head, (stored,)
+
+    def _spooled_entry(self, where: int) -> tuple[bytes, bytes]:
+        """The header of a new entry, and what is stored."""
         self._spool.seek(where - _CLASH - 1)
         head = self._spool.read(foz.HEADER.size)
-        return head, iter((self._spool.read(foz.Entry(0, 0, head).stored),))
+        return head, self._spool.read(foz.Entry(0, 0, head).stored)
 
     def _trouble(self, error: OSError | ValueError) -> Usage:
         why = error.strerror if isinstance(error, OSError) else error

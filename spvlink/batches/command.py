@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from spvlink.batches.ends import OutputPlace
+    from spvlink.batches.memory import PipelineMemory
     from spvlink.batches.merge import Shard
     from spvlink.batches.shared import SharedResults
 
@@ -114,6 +115,8 @@ def _run_shard(
         keys = [part.key for job in own for part in job.parts]
         plan.start(Progress(plan.pipelines_of(keys), command.progress))
         _do(command, plan, store, own, shared)
+        if shared is not None:
+            shared.close()
         batch = shards.digest_of_batch(part.key for part in parts)
         head = ShardHeader(number, count, plan.settings.identity, _limits(command), batch, "")
         shards.deliver(command.out, store, keys, head, key)
@@ -196,7 +199,9 @@ def _linked(
 ) -> BatchReport:
     """Link all there is, or take the results of shards, and make OUT."""
     progress = Progress(len(place), command.progress)
-    plan = BatchPlan(place, _settings(command), progress, command.variants)
+    settings = _settings(command)
+    memory = None if shared is None else _memory(command, place, settings, store, shared)
+    plan = BatchPlan(place, settings, progress, command.variants, memory)
     seconds = {"plan": 0.0, "jobs": time.monotonic()}
     if merged is None:
         _do(command, plan, store, _timed(plan.make(), seconds), shared)
@@ -211,9 +216,35 @@ def _linked(
     begin = time.monotonic()
     seconds["jobs"] = begin - seconds["jobs"]
     stays = place.write(command.out, store, plan.new, plan.variants is not None)
+    if memory is not None:
+        memory.keep(plan, store, stays)
+    if shared is not None:
+        shared.taken += len(plan.known)
+        shared.close()
     report = BatchReport(plan, stays, store, version, shared)
     report.seconds = seconds | {"write": time.monotonic() - begin}
     return report
+
+
+def _memory(
+    command: BatchCommand,
+    place: OutputPlace,
+    settings: JobSettings,
+    store: JobStore,
+    shared: SharedResults,
+) -> PipelineMemory | None:
+    """What earlier runs remembered of an archive; None where nothing is remembered."""
+    if not command.archives or command.prune or command.variants is not None:
+        return None
+    from spvlink.batches import foz, memory
+
+    assert isinstance(place, foz.Archives)
+    if len(place) < memory.LEAST or not shared.recalls:
+        return None
+    whole = any(file is not None for file in (command.report, command.html, command.compare))
+    made = memory.PipelineMemory(place.archive, settings.facts(), shared, store.folder, whole)
+    place.memory = made
+    return made
 
 
 def _timed(jobs: Iterable[shards.Work], seconds: dict[str, float]) -> Iterator[shards.Work]:
@@ -241,8 +272,6 @@ def _do(
             module = plan.source.module
             for job, record in engine.run(jobs, module, executor, store, window, shared):
                 plan.take(job, record)
-            if shared is not None:
-                shared.close()
         except (BrokenExecutor, CancelledError) as error:
             raise Usage(f"the workers were lost: {str(error) or type(error).__name__}") from None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from spvlink.batches.known import KnownPipeline
     from spvlink.batches.pipelines import BatchPipeline, IneligiblePipeline
     from spvlink.batches.store import JobStore
 
@@ -47,7 +48,7 @@ class PipelineSource(Protocol):
     def __len__(self) -> int:
         """How many pipelines there are."""
 
-    def pipelines(self) -> Iterator[BatchPipeline | IneligiblePipeline]:
+    def pipelines(self) -> Iterator[BatchPipeline | IneligiblePipeline | KnownPipeline]:
         """All pipelines; the same ones in the same order each time."""
 
     def module(self, digest: str) -> bytes:

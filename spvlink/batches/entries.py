@@ -52,9 +52,14 @@ def lasting(outcomes: Sequence[JobOutcome]) -> bool:
     of time, so what it did not find out may be found out later."""
     for outcome in outcomes:
         verdict: Any = outcome.entry.get("verified")
-        if outcome.kind not in _KEPT or (verdict is not None and verdict["outcome"] != _EQUAL):
+        if not lasts(outcome.kind, verdict and (verdict["way"], verdict["outcome"])):
             return False
     return True
+
+
+def lasts(kind: str, verified: tuple[str, str] | None) -> bool:
+    """The same of one result; ``verified``: the way and the outcome of its proof."""
+    return kind in _KEPT and (verified is None or verified[1] == _EQUAL)
 
 
 def encode(key: bytes, outcomes: Sequence[JobOutcome], secret: bytes) -> bytes | None:
@@ -71,17 +76,21 @@ def encode(key: bytes, outcomes: Sequence[JobOutcome], secret: bytes) -> bytes |
     content = b"\n".join([text, b"".join(modules.values())])
     if len(content) > LIMIT:
         return None
-    packed = zlib.compress(content, _LEVEL)
+    return sealed(key, zlib.compress(content, _LEVEL), secret)
+
+
+def sealed(key: bytes, packed: bytes, secret: bytes) -> bytes:
+    """Any bytes as an entry."""
     digest = blake2b(packed, digest_size=32).hexdigest()
     seal = _seal(key, digest, secret) if secret else None
     header = {"key": key.hex(), "digest": digest, "seal": seal}
-    return MAGIC + json.dumps(header).encode() + b"\n" + packed
+    return b"".join([MAGIC, json.dumps(header).encode(), b"\n", packed])
 
 
 def decode(data: bytes, key: bytes, work: Work, secret: bytes) -> list[JobOutcome]:
     """The results in an entry, one a part of the work. Raises WrongEntry if they are not whole, are
     of another key, make no sense or, with a ``secret``, have no seal by it."""
-    packed = _packed(data, key, secret)
+    packed = opened(data, key, secret)
     try:
         unpacking = zlib.decompressobj()
         content = unpacking.decompress(packed, LIMIT)
@@ -93,7 +102,7 @@ def decode(data: bytes, key: bytes, work: Work, secret: bytes) -> list[JobOutcom
         raise WrongEntry("it makes no sense") from None
 
 
-def _packed(data: bytes, key: bytes, secret: bytes) -> bytes:
+def opened(data: bytes, key: bytes, secret: bytes) -> bytes:
     """What an entry holds, which is what was written. Raises WrongEntry."""
     if not data.startswith(MAGIC):
         raise WrongEntry("it is no entry of a store")

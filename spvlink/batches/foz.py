@@ -23,11 +23,13 @@ from spvlink.errors import BadArchive, Usage
 from spvlink.pipeline import STAGE_BITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from spvlink.archive.records import ArchivedPipeline as Recorded
     from spvlink.archive.records import ShaderStage
     from spvlink.batches.ends import New
+    from spvlink.batches.known import KnownPipeline
+    from spvlink.batches.memory import PipelineMemory
     from spvlink.batches.store import JobStore
 
 _SHARING: Final = "another pipeline with one of its modules could not be stored"
@@ -39,7 +41,7 @@ _NAMES: Final = {bit: name for name, bit in STAGE_BITS.items()}
 class Archives:
     """Archives as one source. Raises BadArchive if a file is none, Usage if it cannot be read.
     ``warnings``: lines about what is damaged. ``prune``: leave out modules that only linked
-    pipelines used."""
+    pipelines used. ``memory``: what earlier runs remembered."""
 
     def __init__(self, paths: list[str], prune: bool = False) -> None:
         self.archive = Archive(paths)
@@ -47,6 +49,7 @@ class Archives:
         self.prune = prune
         self.pruned: int | None = None
         self.bytes = 0, 0
+        self.memory: PipelineMemory | None = None
         self.warnings = self.archive.warnings
         # Modules: keys; the number of the digest of each; digests; the first key of each.
         self.keys, self.digest_of_key = DigestTable(_KEY), array("I")
@@ -62,15 +65,27 @@ class Archives:
 
     def __exit__(self, *error: object) -> None:
         self.archive.close()
+        if self.memory is not None:
+            self.memory.close()
 
     def __len__(self) -> int:
         return self.archive.count()
 
     # -- in --------------------------------------------------------------------------------------
 
-    def pipelines(self) -> Iterator[BatchPipeline | IneligiblePipeline]:
-        for recorded in self.archive.pipelines():
-            yield self._pipeline(recorded)
+    def pipelines(self) -> Iterator[BatchPipeline | IneligiblePipeline | KnownPipeline]:
+        if self.memory is None:
+            for recorded in self.archive.pipelines():
+                yield self._pipeline(recorded)
+            return
+        for index in range(len(self.memory)):
+            known = self.memory.pipeline(index)
+            if known is not None:
+                yield known
+                continue
+            pipeline = self._pipeline(self.archive.pipeline(self.memory.key(index)))
+            self.memory.note(index, pipeline)
+            yield pipeline
 
     def module(self, digest: str) -> bytes:
         number = self.digests.find(bytes.fromhex(digest))
@@ -172,16 +187,14 @@ class Archives:
     ) -> dict[int, str]:
         """All pipelines but those that stay get their modules; gives those that cannot, and why."""
         more: dict[int, str] = {}
-        names, numbers = DigestTable(DIGEST), array("I")  # of modules that were added
+        modules = _NewModules(writer, store, self.memory)
         for index, key in enumerate(self.archive.keys()):
-            modules: dict[int, int] = {}
-            for at, name in enumerate(new(index) or ()):
-                if name is not None and index not in stays:
-                    number = names.add(bytes.fromhex(name))
-                    if number == len(numbers):
-                        numbers.append(writer.add(store.module(name)))
-                    modules[at] = numbers[number]
-            why = writer.replace_by_number(key, modules) if modules else None
+            if self.memory is not None and self.memory.knows(index):
+                why = modules.replace_known(self.memory, index)
+            elif index in stays:
+                continue
+            else:
+                why = modules.replace(index, key, new(index) or ())
             if why is not None:
                 more[index] = why
         return more
@@ -203,3 +216,59 @@ class Archives:
                     kept.update(modules)
                     reasons[index] = _SHARING
         return reasons
+
+
+class _NewModules:
+    """Modules on their way into an archive, each once."""
+
+    def __init__(
+        self, writer: ArchiveWriter, store: JobStore, memory: PipelineMemory | None
+    ) -> None:
+        self._writer = writer
+        self._store = store
+        self._memory = memory
+        self._names, self._numbers = DigestTable(DIGEST), array("I")  # as the writer has them
+        self._known = array("I")  # of what is remembered: the number + 1, 0: not there yet
+
+    def replace(self, index: int, key: str, names: Sequence[str | None]) -> str | None:
+        """Give a pipeline its modules; gives why it cannot have them."""
+        modules = {
+            at: self._number(bytes.fromhex(name))
+            for at, name in enumerate(names)
+            if name is not None
+        }
+        why = self._writer.replace_by_number(key, modules) if modules else None
+        if modules and why is None and self._memory is not None:
+            self._memory.give(index, self._writer.packed_pipeline(key))
+        return why
+
+    def replace_known(self, memory: PipelineMemory, index: int) -> str | None:
+        """The same with the entry that an earlier run made."""
+        modules = memory.new_modules(index)
+        if not modules:
+            return None
+        numbers = {self._known_number(memory, at - 1) for at in modules if at}
+        if not numbers:
+            return None
+        entry = memory.tables.entries.get(index)
+        return self._writer.replace_by_packed(int(memory.key(index), 16), entry, numbers)
+
+    def _known_number(self, memory: PipelineMemory, at: int) -> int:
+        if at >= len(self._known):
+            self._known.extend([0] * (at + 1 - len(self._known)))
+        if not self._known[at]:
+            self._known[at] = self._number(memory.tables.names[at]) + 1
+        return self._known[at] - 1
+
+    def _number(self, name: bytes) -> int:
+        number = self._names.add(name)
+        if number == len(self._numbers):
+            entry = self._memory.module(name) if self._memory is not None else None
+            if entry is not None:
+                self._numbers.append(self._writer.add_packed(name, entry))
+            else:
+                self._numbers.append(self._writer.add(self._store.module(name.hex())))
+                if self._memory is not None:
+                    packed = self._writer.packed_module(self._numbers[number])
+                    self._memory.give_module(name, packed)
+        return self._numbers[number]

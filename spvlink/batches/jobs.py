@@ -118,6 +118,23 @@ class JobSettings:
         self._shared: dict[tuple[object, ...], SharedOptions] = {}
         self._stages: dict[tuple[object, ...], str] = {}
 
+    def facts(self) -> str:
+        """What the result of each job depends on beside its pipeline, as JSON."""
+        names = sorted(set(Options.__slots__) - _NOT_IN_KEY)
+        options = self.options
+        return json.dumps(
+            [
+                FORMAT,
+                self.identity,
+                self.layout,
+                [[name, _plain(getattr(options, name))] for name in names],
+                state_of(options.state).known_fields(),
+                [[*key, _plain(value)] for key, value in sorted(options.spec.items())],
+                self.verify,
+                self.execute,
+            ]
+        )
+
     def job(self, pipeline: BatchPipeline) -> Job:
         shared = self._options(pipeline)
         job = Job(pipeline, shared.options, self.identity)

@@ -134,6 +134,11 @@ class BatchPipeline:
         self.unread_attributes: tuple[int, ...] = ()
         self.formats: tuple[Given, ...] = ()
 
+    @property
+    def labels(self) -> list[str]:
+        """What to call its shaders."""
+        return [shader.label for shader in self.shaders]
+
 
 class IneligiblePipeline:
     """A pipeline that is no job: it goes out as it came, for this reason. ``bad``: something is

@@ -35,11 +35,13 @@ class PlaceFailure(Exception):
 
 
 class StorePlace:
-    """``readers``: threads that read at a time. ``read`` gives an object and whether only this user
+    """``readers``: threads that read at a time. ``knows_owner``: whether it can say who wrote an
+    object. ``read`` gives an object and whether only this user
     can have written it, or None if there is none; ``write`` keeps one, as a whole or not at all.
     Both raise PlaceFailure."""
 
     readers = 16
+    knows_owner = False
 
     def read(self, name: str, limit: int) -> tuple[bytes, bool] | None:
         """``limit``: the most bytes that an object may have."""
@@ -54,6 +56,7 @@ class StoreFolder(StorePlace):
     FOLDER/tmp for those that are being written."""
 
     readers = 4  # more of them get in each other's way
+    knows_owner = sys.platform != "win32"
 
     def __init__(self, folder: str) -> None:
         self.folder = folder

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, Final
 
 from spvlink.batches.families import PipelineFamily, families
 from spvlink.batches.journal import KEY
+from spvlink.batches.known import KnownPipeline
 from spvlink.batches.pipelines import IneligiblePipeline
 from spvlink.batches.results import JobResults
 from spvlink.digest_table import DigestTable
 from spvlink.pipeline import DEFECT, FAILED, INVALID
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from spvlink.batches.ends import OutputPlace
     from spvlink.batches.jobs import Job, JobSettings
+    from spvlink.batches.memory import PipelineMemory
     from spvlink.batches.pipelines import BatchPipeline
     from spvlink.batches.progress import Progress
     from spvlink.batches.results import JobResult
@@ -48,7 +51,9 @@ class BatchPlan:
         settings: JobSettings,
         progress: Progress,
         variants: int | None = None,
+        memory: PipelineMemory | None = None,
     ) -> None:
+        self.memory = memory
         self.source = source
         self.settings = settings
         self.progress = progress
@@ -56,6 +61,7 @@ class BatchPlan:
         self.jobs = array("i")  # of each pipeline: the number of its job, or ~ that of a reason
         self.keys = DigestTable(KEY)
         self.results = JobResults()
+        self.known = array("I")  # jobs whose results an earlier run remembered
         self.reasons: list[UnfitReason] = []
         self._reason_numbers: dict[tuple[object, ...], int] = {}
         self.kept: dict[str, str] = {}  # digests of modules that these have -> the first of them
@@ -100,6 +106,9 @@ class BatchPlan:
             if isinstance(pipeline, IneligiblePipeline):
                 self._refuse(pipeline)
                 continue
+            if isinstance(pipeline, KnownPipeline):
+                self._take_known(pipeline)
+                continue
             job = self.settings.job(pipeline)
             known = len(self.keys)
             number = self.keys.add(job.key)
@@ -113,6 +122,40 @@ class BatchPlan:
                 self._waiting[number] = count + 1, first
             else:
                 self._done(1, self.results[number].kind in BAD, "")
+
+    def _take_known(self, pipeline: KnownPipeline) -> None:
+        """What became of a pipeline is known from an earlier run."""
+        known = len(self.keys)
+        number = self.keys.add(pipeline.key)
+        self.jobs.append(number)
+        if number == known:
+            facts = pipeline.facts()
+            if facts.flaws:
+                facts.facts.warnings = tuple(_flaw_lines(facts.flaws, pipeline.labels))
+            self.results.expect()
+            self.results.keep(number, facts.facts, facts.old, facts.new, facts.figures)
+            self.known.append(number)
+            for flaw in facts.facts.warnings:
+                self._warn(f"{shown(pipeline.id)}: {flaw}")
+        elif number in self._waiting:  # a job of this run
+            pipeline.forget()
+            count, first = self._waiting[number]
+            self._waiting[number] = count + 1, first
+            return
+        elif not self.is_known(number):
+            pipeline.forget()
+        self._done(1, self.results[number].kind in BAD, "")
+
+    def is_known(self, number: int) -> bool:
+        """Whether what became of a job is known from an earlier run."""
+        at = bisect_left(self.known, number)
+        return at < len(self.known) and self.known[at] == number
+
+    def recalled(self, key: bytes) -> Record | None:
+        """What an earlier run remembered of a job; None if this one found it out."""
+        if self.memory is None or not self.is_known(self.number(key)):
+            return None
+        return self.memory.record(key)
 
     def _refuse(self, pipeline: IneligiblePipeline) -> None:
         """A pipeline is no job."""
@@ -209,8 +252,12 @@ def reason_of(record: Record, pipeline: BatchPipeline) -> str:
 def warnings_of(record: Record, pipeline: BatchPipeline) -> list[str]:
     """What is wrong between the stages of a pipeline as they came, a line each."""
     flaws: Any = record.entry.get("warnings", ())
+    return _flaw_lines(flaws, pipeline.labels)
+
+
+def _flaw_lines(flaws: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> list[str]:
     lines = []
     for one in flaws:
         rule = f" ({one['rule']})" if one["rule"] else ""
-        lines.append(f"{pipeline.shaders[one['at']].label}: {one['message']}{rule}")
+        lines.append(f"{labels[one['at']]}: {one['message']}{rule}")
     return lines

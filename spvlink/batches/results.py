@@ -135,22 +135,38 @@ class JobResults:
         """Keep what became of a job with these modules."""
         verdict: Any = record.entry.get("verified")
         verified = None if verdict is None else (verdict["way"], verdict["outcome"])
-        key = record.kind, record.reason, verified, tuple(warnings)
+        facts = SharedFacts(record.kind, record.reason, verified, tuple(warnings))
+        figures = [figure for name in FIGURES for figure in record.figures(name)]
+        return self.keep(number, facts, modules, record.modules, figures)
+
+    def keep(
+        self,
+        number: int,
+        facts: SharedFacts,
+        modules: Sequence[str],
+        new: Sequence[str | None],
+        figures: Sequence[int],
+    ) -> JobResult:
+        """The same in parts. ``figures``: before and after of each."""
+        key = facts.kind, facts.reason, facts.verified, facts.warnings
         fact = self._fact_numbers.setdefault(key, len(self._facts))
         if fact == len(self._facts):
-            self._facts.append(SharedFacts(*key))
+            self._facts.append(facts)
         self._known[number] = fact + 1
         self._begins[number] = len(self._lists)
         old = [self._modules.add(bytes.fromhex(name)) for name in modules]
-        new = [
-            0 if name is None else self._modules.add(bytes.fromhex(name)) + 1
-            for name in record.modules
-        ]
-        self._lists.extend([len(old), len(new), *old, *new])
+        after = [0 if name is None else self._modules.add(bytes.fromhex(name)) + 1 for name in new]
+        self._lists.extend([len(old), len(after), *old, *after])
         begin = number * 2 * len(FIGURES)
-        for at, name in enumerate(FIGURES):
-            self._sums[begin + 2 * at], self._sums[begin + 2 * at + 1] = record.figures(name)
+        end = begin + 2 * len(FIGURES)
+        self._sums[begin:end] = array("Q", figures)
         return self[number]
+
+    def figures(self, number: int) -> list[int]:
+        """Before and after of each figure, as ``keep`` took them."""
+        begin = number * 2 * len(FIGURES)
+        end = begin + 2 * len(FIGURES)
+        return list(self._sums[begin:end])
 
     def old(self, number: int) -> list[int]:
         """The modules of the stages of a job that is done."""
@@ -167,9 +183,5 @@ class JobResults:
 
     def sums(self, number: int) -> dict[str, Pair]:
         """Before and after of each figure."""
-        begin = number * 2 * len(FIGURES)
-        pairs = self._sums
-        return {
-            name: (pairs[begin + 2 * at], pairs[begin + 2 * at + 1])
-            for at, name in enumerate(FIGURES)
-        }
+        figures = self.figures(number)
+        return dict(zip(FIGURES, zip(figures[::2], figures[1::2])))

@@ -10,7 +10,7 @@ from spvlink.pipeline import ACTIONS, DEFECT, FAILED, INVALID, LINKED, PASSED, U
 from spvlink.report import BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from spvlink.batches.store import Record
 
@@ -26,6 +26,8 @@ VERDICTS: Final = {
 _MOST: Final = 1 << 40  # no figure is as large
 _KINDS: Final = (LINKED, UNCHANGED, PASSED, INVALID, FAILED, DEFECT)
 _NAME: Final = re.compile(r"[0-9a-f]{40}")
+_KEYS: Final = re.compile(r"(?:[0-9a-f]{16}(?:,(?=.)|$))*")
+_EQUAL: Final = "equal"
 _STAGE: Final = {"at", "stage", "instructions", "bytes"}
 _BORDER: Final = {"producer", "consumer", "components", "locations", *BYTES}
 _REMARK: Final = {"interface", "name", "slot", "action", "why", "cells"}
@@ -66,14 +68,47 @@ def check_record(record: Record, stages: int, known: Mapping[bytes, int]) -> Non
             before, after = one["cells"]
             _must(all(type(cell) is int for cell in [*before, *after]))
     for one in entry.get("warnings", ()):
-        _must(one.keys() == _FLAW and isinstance(one["interface"], str))
-        _must(_is_index(one["at"], stages) and isinstance(one["message"], str))
-        _must(one["rule"] is None or isinstance(one["rule"], str))
+        _check_flaw(one, stages)
     if "verified" in entry:
         way, outcome = (entry["verified"][name] for name in ("way", "outcome"))
         _must((way, outcome) in VERDICTS or ("", outcome) in VERDICTS)
     if "set" in entry:
         _check_set(entry["set"], known)
+
+
+def check_job_line(line: list[Any], modules: int) -> None:
+    """The same for what a page (``pages``) says of a job; ``modules``: how many new ones it has."""
+    key, kind, reason, verified, old, new, figures, flaws, _ = line
+    _must(len(bytes.fromhex(key)) == 32 and kind in (LINKED, UNCHANGED, PASSED))
+    _must((reason is None) == (kind == LINKED) and (reason is None or isinstance(reason, str)))
+    _must(verified is None or (tuple(verified) in VERDICTS and verified[1] == _EQUAL))
+    _must(all(_NAME.fullmatch(name) for name in old) and len(new) in (0, len(old)))
+    _must(all(at is None or _is_index(at, modules) for at in new))
+    _must(len(figures) == 2 * (2 + len(BYTES)))
+    _must(all(_is_index(figure, _MOST) for figure in figures))
+    for flaw in flaws:
+        _check_flaw(flaw, len(old))
+
+
+def check_pipeline_line(line: list[Any], jobs: Sequence[int]) -> None:
+    """The same for a pipeline; ``jobs``: how many stages each job of the page has."""
+    key, own, keys, named, job, labels, unread, unfit, _ = line
+    _must(len(bytes.fromhex(key)) == 8 and len(own) == len(named) == 40)
+    _must(_KEYS.fullmatch(keys) is not None)
+    _must(all(isinstance(label, str) for label in labels))
+    _must(all(type(number) is int for number in unread))
+    if job is not None:
+        _must(_is_index(job, len(jobs)) and len(labels) == jobs[job])
+    else:
+        reason, unknown = unfit
+        _must(isinstance(reason, str) and all(isinstance(one, str) for one in unknown))
+
+
+def _check_flaw(one: dict[str, Any], stages: int) -> None:
+    """An error between stages, as a report has it."""
+    _must(one.keys() == _FLAW and isinstance(one["interface"], str))
+    _must(_is_index(one["at"], stages) and isinstance(one["message"], str))
+    _must(one["rule"] is None or isinstance(one["rule"], str))
 
 
 def _check_set(figures: dict[str, Any], known: Mapping[bytes, int]) -> None:

@@ -19,7 +19,7 @@ from spvlink.batches.entries import WrongEntry
 from spvlink.batches.places import PlaceFailure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from spvlink.batches.places import StorePlace
     from spvlink.batches.shards import Work
@@ -31,6 +31,7 @@ _UNWRITTEN: Final = 32  # results that wait to be written
 _WRITERS: Final = 8  # threads
 _IN_A_ROW: Final = 3  # failures
 _IN_ALL: Final = 10
+_RECALLED: Final = 4  # objects that are asked for at a time
 _WORTH: Final = 0.1  # seconds that a run may wait for a result, on average
 
 
@@ -164,6 +165,71 @@ class SharedResults:
             self.writing.failed(str(failure))
         finally:
             self._room.release()
+
+    # -- what runs remember ------------------------------------------------------------------------
+
+    @property
+    def recalls(self) -> bool:
+        """Whether something could be recalled: of no remote store without a secret."""
+        return bool(self.secret) or self.place.knows_owner
+
+    def recall(self, names: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        """(name, content) of all of these that are there and that nobody made who may not. A worker
+        looks at none of it, so what others could write does not count."""
+        waiting = [(name, self._ask_for(name)) for name in names[:_RECALLED]]
+        for at in range(_RECALLED, _RECALLED + len(names)):
+            if not waiting:
+                return
+            asked, future = waiting.pop(0)
+            try:
+                content = future.result(1.5 * self.timeout)
+            except TimeoutError:
+                self.late()
+                return
+            if at < len(names):
+                waiting.append((names[at], self._ask_for(names[at])))
+            if content is not None:
+                yield asked, content
+
+    def _ask_for(self, name: bytes) -> Future[bytes | None]:
+        return self._readers.submit(lambda: self._recalled(name))
+
+    def _recalled(self, name: bytes) -> bytes | None:
+        if self.reading.over:
+            return None
+        try:
+            found = self.place.read(name.hex(), entries.LIMIT)
+        except PlaceFailure as failure:
+            self.reading.failed(str(failure))
+            return None
+        self.reading.worked()
+        if found is None or not (found[1] or self.secret):
+            return None
+        try:
+            return entries.opened(found[0], name, self.secret)
+        except WrongEntry as error:
+            self.refuse(error.message)
+            return None
+
+    def remember(self, name: bytes, content: bytes) -> bool:
+        """Write something to recall; gives whether it is there now."""
+        if self.writing.over or len(content) >= entries.LIMIT:
+            return False
+        future = self._writers.submit(lambda: self._remembered(name, content))
+        try:
+            return bool(future.result(self.timeout))
+        except TimeoutError:
+            self.writing.failed(f"no answer in {self.timeout:g} s", last=True)
+            return False
+
+    def _remembered(self, name: bytes, content: bytes) -> bool:
+        try:
+            self.place.write(name.hex(), entries.sealed(name, content, self.secret))
+        except PlaceFailure as failure:
+            self.writing.failed(str(failure))
+            return False
+        self.writing.worked()
+        return True
 
     # -- the end -----------------------------------------------------------------------------------
 

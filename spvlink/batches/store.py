@@ -136,8 +136,12 @@ class JobStore:
         return record
 
     def _record(self, key: bytes) -> Record | None:
-        text = self.jobs.get(key) or self.jobs.get(self._failure(key))
+        text = self.text(key)
         return None if text is None else Record(**json.loads(text))
+
+    def text(self, key: bytes) -> bytes | None:
+        """What came of a job as JSON: the fields of a Record."""
+        return self.jobs.get(key) or self.jobs.get(self._failure(key))
 
     def read(self, key: bytes) -> Record:
         """What came of a job that ``get`` or ``put`` had."""

@@ -33,10 +33,11 @@ of a manifest or folder; "pruned" is how many modules ``--prune`` left out. "ver
 from __future__ import annotations
 
 import json
+from array import array
 from typing import TYPE_CHECKING, Any, Final
 
 from spvlink.batches import plan as plans
-from spvlink.batches.pipelines import IneligiblePipeline
+from spvlink.batches.pipelines import BatchPipeline, IneligiblePipeline
 from spvlink.batches.results import FIGURES
 from spvlink.batches.shape import VERDICTS
 from spvlink.pipeline import DEFECT, FAILED, INVALID, LINKED, PASSED, UNCHANGED
@@ -44,7 +45,7 @@ from spvlink.pipeline import DEFECT, FAILED, INVALID, LINKED, PASSED, UNCHANGED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from spvlink.batches.pipelines import BatchPipeline
+    from spvlink.batches.known import KnownPipeline
     from spvlink.batches.plan import BatchPlan
     from spvlink.batches.shared import SharedResults
     from spvlink.batches.store import JobStore, Record
@@ -88,21 +89,21 @@ class BatchReport:
         modules = bytearray(count), bytearray(count)  # 1: it is there
         sums = {name: [0, 0] for name in FIGURES}
         warned = 0
-        for index in range(len(plan.jobs)):
+        for index, times in self._alike():
             kind, _ = self.outcome(index)
-            self.defects += kind == DEFECT
-            counts[_GROUPS.get(kind, "passed_through")] += 1
+            self.defects += times * (kind == DEFECT)
+            counts[_GROUPS.get(kind, "passed_through")] += times
             result = plan.result(index)
             if result is not None:
-                warned += bool(result.warnings)
+                warned += times * bool(result.warnings)
                 stays = index in self.stays
                 for at in result.before:
                     modules[0][at] = 1
                 for at in result.before if stays else result.after:
                     modules[1][at] = 1
                 for name, pair in result.sums.items():
-                    sums[name][0] += pair[0]
-                    sums[name][1] += pair[0 if stays else 1]
+                    sums[name][0] += times * pair[0]
+                    sums[name][1] += times * pair[0 if stays else 1]
         slots = [one["slots"] for one in self._sets()]
         together = {"slots": [sum(s[0] for s in slots), sum(s[1] for s in slots)]} if slots else {}
         return {
@@ -119,6 +120,22 @@ class BatchReport:
             **self._verified(),
             **({} if self.results is None else {"stored": self.results.taken}),
         }
+
+    def _alike(self) -> Iterator[tuple[int, int]]:
+        """Pipelines by their indexes, one of those to which the same happened, and how many these
+        are."""
+        firsts, counts = array("I"), array("I")  # of jobs
+        firsts.extend([0] * len(self.plan.keys))
+        counts.extend([0] * len(self.plan.keys))
+        for index, number in enumerate(self.plan.jobs):
+            if number < 0 or index in self.stays:
+                yield index, 1
+            else:
+                firsts[number] = index
+                counts[number] += 1
+        for index, times in zip(firsts, counts):
+            if times:
+                yield index, times
 
     def _verified(self) -> Entry:
         results = self.plan.results
@@ -175,7 +192,9 @@ class BatchReport:
         for index, pipeline in enumerate(self.plan.source.pipelines()):
             yield self._pipeline(index, pipeline)
 
-    def _pipeline(self, index: int, pipeline: BatchPipeline | IneligiblePipeline) -> Entry:
+    def _pipeline(
+        self, index: int, pipeline: BatchPipeline | IneligiblePipeline | KnownPipeline
+    ) -> Entry:
         kind, reason = self.outcome(index)
         entry: Entry = {"id": pipeline.id, "job": None, "kind": kind, "reason": reason}
         if isinstance(pipeline, IneligiblePipeline):
@@ -184,11 +203,12 @@ class BatchReport:
         assert result is not None
         stays = index in self.stays
         if not stays and result.kind in plans.BAD:
+            assert isinstance(pipeline, BatchPipeline)  # what is bad is not remembered
             record = self._record(self.plan.keys[number])
             entry["reason"] = plans.reason_of(record, pipeline)
         return entry | {
             "job": number,
-            "stages": [shader.label for shader in pipeline.shaders],
+            "stages": pipeline.labels,
             **{name: _pair(pair, stays) for name, pair in result.sums.items()},
             "unread_attributes": list(pipeline.unread_attributes),
         }
@@ -242,7 +262,7 @@ class BatchReport:
         for number, pipeline in zip(self.plan.jobs, self.plan.source.pipelines()):
             if not isinstance(pipeline, IneligiblePipeline):
                 names.setdefault(number, []).append(plans.shown(pipeline.id))
-                labels.setdefault(number, [shader.label for shader in pipeline.shaders])
+                labels.setdefault(number, pipeline.labels)
         return names, labels
 
     def _sets(self) -> Iterator[dict[str, Any]]:
@@ -262,7 +282,8 @@ class BatchReport:
             yield {"kind": record.kind, "reason": record.reason, **record.entry}
 
     def _record(self, key: bytes) -> Record:
-        return self.store.read(key)
+        record = self.plan.recalled(key)
+        return self.store.read(key) if record is None else record
 
     def line(self) -> str:
         """All of it in one line."""

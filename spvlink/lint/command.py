@@ -198,6 +198,7 @@ class _Set:
                     self.diet.skip()
                 yield one.id, [unchecked], {"": self.file}, (0, 0, 0)
                 continue
+            assert isinstance(one, BatchPipeline)  # nothing is remembered of a check
             key: Key = (
                 one.complete,
                 *(_key(shader) for shader in one.shaders),
