@@ -18,7 +18,7 @@ from spvlink.errors import BadArchive, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from io import FileIO
     from typing import Final
 
@@ -38,6 +38,8 @@ _FORMATS: Final = (b"\1\0\0\0", b"\2\0\0\0")  # as they stand in a header
 HEADER: Final = struct.Struct("<24s16s4I")
 LIMIT: Final = 64 << 20  # bytes of a payload; as the layer takes of a request
 _PIECE: Final = 1 << 20
+WHOLE: Final = 1 << 20  # bytes that are read at once, of an entry with its header
+_FIRST: Final = 1 << 11  # bytes that most entries have at most
 _WARNINGS: Final = 100
 _OFFSET: Final = 48  # bits of a place that are the offset; above them the number of the file
 _NAME: Final = re.compile(rb"[0-9a-fA-F]{40}")
@@ -134,12 +136,46 @@ class Union:
 
     def stored(self, entry: Entry) -> Iterator[bytes]:
         """What follows the header in the file, in pieces."""
-        at, left = entry.at + HEADER.size, entry.stored
+        yield from self._pieces(entry.file, entry.at + HEADER.size, entry.stored)
+
+    def _pieces(self, number: int, at: int, left: int) -> Iterator[bytes]:
         while left:
-            piece = self.read(entry.file, at, min(left, _PIECE))
+            piece = self.read(number, at, min(left, _PIECE))
             yield piece
             at += len(piece)
             left -= len(piece)
+
+    def raw(self, tag: int, hash: int) -> bytes:
+        """An entry as it stands in the file, header and all, at most ``WHOLE`` bytes of it; nothing
+        if there is none."""
+        place = self._tables[tag].find(hash) if tag in self._tables else None
+        return b"" if place is None else self._raw(place)
+
+    def raw_entries(self, tag: int) -> Iterator[tuple[int, bytes, Iterable[bytes]]]:
+        """(hash, what ``raw`` gives, all that follows, in pieces) by ascending hash."""
+        for hash, place in self._tables.get(tag, ()):
+            data = self._raw(place)
+            rest: Iterable[bytes] = ()
+            if len(data) == WHOLE:
+                number, at = place >> _OFFSET, place & (1 << _OFFSET) - 1
+                entry = Entry(number, at, data[: HEADER.size])
+                rest = self._pieces(number, at + WHOLE, HEADER.size + entry.stored - WHOLE)
+            yield hash, data, rest
+
+    def _raw(self, place: int) -> bytes:
+        number, at = place >> _OFFSET, place & (1 << _OFFSET) - 1
+        file = self._files[number]
+        try:
+            file.seek(at)
+            data = file.read(_FIRST)
+        except OSError:
+            data = b""  # the same again, and what is wrong
+        size = HEADER.size + int.from_bytes(data[40:44], "little")
+        if len(data) >= HEADER.size and size <= len(data):
+            return data[:size]
+        head = self.read(number, at, HEADER.size)
+        size = HEADER.size + int.from_bytes(head[40:44], "little")
+        return self.read(number, at, min(size, WHOLE))
 
     def _entry(self, place: int) -> Entry:
         number, at = place >> _OFFSET, place & (1 << _OFFSET) - 1

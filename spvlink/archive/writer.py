@@ -26,7 +26,9 @@ _DIGEST: Final = 20  # bytes of the digest of words
 # In place of a place in the spool, which begins behind them: the archive has the module, or other
 # words under its hash.
 _THERE, _CLASH = 1, 2
-_Pieces = tuple[bytes, "Iterable[bytes]"]  # a header, and what follows it
+_Pieces = tuple[bytes, "Iterable[bytes]"]  # how an entry begins, and what follows
+_ELSEWHERE: Final = 1 << 63  # in a place: it is one of the file of those that an earlier run made
+_FIRST: Final = 1 << 11  # bytes that most entries have at most
 
 
 class ArchiveWriter:
@@ -41,10 +43,13 @@ class ArchiveWriter:
     a collision of hashes: the first call wins, so call in the order of ``pipelines()``).
 
     ``prune``: leave out the modules that only replaced stages used. ``pruned`` is their number
-    after ``finish``.
+    after ``finish``. ``made``: a file that has entries of an earlier run.
     """
 
-    def __init__(self, target: str, archive: Archive, prune: bool = False) -> None:
+    def __init__(
+        self, target: str, archive: Archive, prune: bool = False, made: BinaryIO | None = None
+    ) -> None:
+        self._made = made
         self._target = target
         self._archive = archive
         self._union = archive.union
@@ -123,19 +128,17 @@ class ArchiveWriter:
         self._users.append(0)
         return self._codes.add(digest)
 
-    def add_packed(self, digest: bytes, packed: bytes) -> int:
-        """As ``add``, of a module as ``packed_module`` gave it and the digest (blake2b, 20 bytes)
+    def add_made(self, digest: bytes, place: int) -> int:
+        """As ``add``, of a module whose entry is in ``made``, with the digest (blake2b, 20 bytes)
         of its words."""
         number = self._codes.find(digest)
         if number is not None:
             return number
-        hash = int(packed[24:40], 16)
+        entry = self._entry_at(place | _ELSEWHERE)
+        hash = int(entry[24:40], 16)
         if self._union.has(foz.MODULE, hash):
-            return self._add(digest, code_of(packed))
-        try:
-            return self._noted(digest, hash, self._keep((packed,)))
-        except OSError as full:
-            raise self._trouble(full) from None
+            return self._add(digest, code_of(entry))
+        return self._noted(digest, hash, place | _ELSEWHERE)
 
     def packed_module(self, number: int) -> bytes:
         """The new entry of a module that was added; nothing if it has none."""
@@ -149,7 +152,7 @@ class ArchiveWriter:
 
     def _packed(self, where: int) -> bytes:
         """A new entry. What follows is written behind all of them."""
-        entry = b"".join(self._spooled_entry(where))
+        entry = self._entry_at(where)
         self._spool.seek(0, os.SEEK_END)
         return entry
 
@@ -184,9 +187,10 @@ class ArchiveWriter:
         self._use(numbers, tuple(self._archive.applications_of(hash)))
         return None
 
-    def replace_by_packed(self, hash: int, packed: bytes, numbers: set[int]) -> str | None:
-        """As ``replace_by_number``, with the new entry as ``packed_pipeline`` gave it for the same
-        entry and modules. Not for a writer that prunes."""
+    def replace_by_made(self, hash: int, place: int | None, numbers: set[int]) -> str | None:
+        """As ``replace_by_number``, with the new entry of the pipeline in ``made``: that of the
+        same old entry and the same modules. None: it is as the old one. Not for a writer that
+        prunes."""
         if len({self._hashes[number] for number in numbers}) != len(numbers):
             return _SAME_HASH
         try:
@@ -194,14 +198,10 @@ class ArchiveWriter:
                 self._check(number)
         except BadArchive as error:
             return error.message
-        if not packed:
-            return None
-        try:
-            self._spooled.append(self._keep((packed,)))
-        except OSError as full:
-            raise self._trouble(full) from None
-        self._pipelines.add(_name(hash))
-        self._use(numbers, tuple(self._archive.applications_of(hash)))
+        if place is not None:
+            self._spooled.append(place | _ELSEWHERE)
+            self._pipelines.add(_name(hash))
+            self._use(numbers, tuple(self._archive.applications_of(hash)))
         return None
 
     def finish(self) -> None:
@@ -300,8 +300,8 @@ class ArchiveWriter:
     def _write(self, out: BinaryIO) -> None:
         out.write(foz.MAGIC + bytes([self._union.version]))
         for tag in foz.ORDER:
-            for head, pieces in self._in_order(tag):
-                out.write(head)
+            for begin, pieces in self._in_order(tag):
+                out.write(begin)
                 out.writelines(pieces)
         for entry in self._union.others():
             out.write(entry.head)
@@ -313,13 +313,13 @@ class ArchiveWriter:
         waiting = array("Q", sorted([int.from_bytes(name, "big") for name in new.get(tag, ())]))
         waiting.reverse()
         left_out = self._left_out.get(tag)
-        for hash, entry in self._union.entries(tag):
+        for hash, begin, rest in self._union.raw_entries(tag):
             while waiting and waiting[-1] < hash:
                 yield self._new_entry(tag, waiting.pop())
             if waiting and waiting[-1] == hash:
                 yield self._new_entry(tag, waiting.pop())
             elif not left_out or _name(hash) not in left_out:
-                yield entry.head, self._union.stored(entry)
+                yield begin, rest
         while waiting:
             yield self._new_entry(tag, waiting.pop())
 
@@ -332,19 +332,29 @@ class ArchiveWriter:
                 f'"tag":{foz.MODULE},"hash":"{module:016x}"}}}}'
             )
             head, stored = foz.packed(tag, hash, text.encode(), foz.RAW)
-            return head, (stored,)
+            return head + stored, ()
         if tag == foz.MODULE:
             where = self._places[self._owners[self._modules.add(_name(hash))]]
         else:
             where = self._spooled[self._pipelines.add(_name(hash))]
-        head, stored = self._spooled_entry(where)
-        return head, (stored,)
+        return self._entry_at(where), ()
 
-    def _spooled_entry(self, where: int) -> tuple[bytes, bytes]:
-        """The header of a new entry, and what is stored."""
-        self._spool.seek(where - _CLASH - 1)
-        head = self._spool.read(foz.HEADER.size)
-        return head, self._spool.read(foz.Entry(0, 0, head).stored)
+    def _entry_at(self, where: int) -> bytes:
+        """A new entry, header and all."""
+        if where & _ELSEWHERE:
+            assert self._made is not None
+            file, at = self._made, where ^ _ELSEWHERE
+        else:
+            file, at = self._spool, where - _CLASH - 1
+        file.seek(at)
+        entry = file.read(_FIRST)
+        size = foz.HEADER.size + foz.Entry(0, 0, entry[: foz.HEADER.size]).stored
+        while len(entry) < size:
+            more = file.read(size - len(entry))
+            if not more:
+                raise OSError(0, "a temporary file became shorter")
+            entry += more
+        return entry[:size]
 
     def _trouble(self, error: OSError | ValueError) -> Usage:
         why = error.strerror if isinstance(error, OSError) else error

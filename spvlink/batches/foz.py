@@ -7,6 +7,7 @@ from array import array
 from typing import TYPE_CHECKING, Final
 
 from spvlink.archive.archive import Archive
+from spvlink.archive.foz import GRAPHICS
 from spvlink.archive.writer import ArchiveWriter
 from spvlink.batches.ends import Recent
 from spvlink.batches.pipelines import (
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from spvlink.archive.records import ArchivedPipeline as Recorded
     from spvlink.archive.records import ShaderStage
     from spvlink.batches.ends import New
-    from spvlink.batches.known import KnownPipeline
+    from spvlink.batches.known import KnownPipeline, KnownTables
     from spvlink.batches.memory import PipelineMemory
     from spvlink.batches.store import JobStore
 
@@ -172,7 +173,8 @@ class Archives:
         stays: dict[int, str] = {}
         before = sum(os.path.getsize(path) for path in self.paths)  # the target may be one of them
         while True:
-            with ArchiveWriter(target, self.archive, self.prune) as writer:
+            made = None if self.memory is None else self.memory.tables.file.file
+            with ArchiveWriter(target, self.archive, self.prune, made) as writer:
                 more = self._replace(writer, store, new, stays)
                 if not more or not together:
                     writer.finish()
@@ -188,13 +190,14 @@ class Archives:
         """All pipelines but those that stay get their modules; gives those that cannot, and why."""
         more: dict[int, str] = {}
         modules = _NewModules(writer, store, self.memory)
-        for index, key in enumerate(self.archive.keys()):
-            if self.memory is not None and self.memory.knows(index):
-                why = modules.replace_known(self.memory, index)
+        known = self.memory.tables if self.memory is not None else None
+        for index, hash in enumerate(self.archive.union.hashes(GRAPHICS)):
+            if known is not None and known.jobs[index]:
+                why = modules.replace_known(known, index, hash)
             elif index in stays:
                 continue
             else:
-                why = modules.replace(index, key, new(index) or ())
+                why = modules.replace(index, f"{hash:016x}", new(index) or ())
             if why is not None:
                 more[index] = why
         return more
@@ -228,7 +231,9 @@ class _NewModules:
         self._store = store
         self._memory = memory
         self._names, self._numbers = DigestTable(DIGEST), array("I")  # as the writer has them
-        self._known = array("I")  # of what is remembered: the number + 1, 0: not there yet
+        # Of new modules of jobs that are known, as they stand in the tables: the number + 1. Before
+        # those of a job: whether they are there.
+        self._done = array("I", bytes(4 * len(memory.tables.new) if memory is not None else 0))
 
     def replace(self, index: int, key: str, names: Sequence[str | None]) -> str | None:
         """Give a pipeline its modules; gives why it cannot have them."""
@@ -242,33 +247,35 @@ class _NewModules:
             self._memory.give(index, self._writer.packed_pipeline(key))
         return why
 
-    def replace_known(self, memory: PipelineMemory, index: int) -> str | None:
+    def replace_known(self, tables: KnownTables, index: int, hash: int) -> str | None:
         """The same with the entry that an earlier run made."""
-        modules = memory.new_modules(index)
-        if not modules:
+        job = tables.jobs[index]
+        begin, end = tables.span(job - 1) if job > 0 else (0, 0)
+        if begin == end:
             return None
-        numbers = {self._known_number(memory, at - 1) for at in modules if at}
+        if not self._done[begin - 1]:
+            self._done[begin - 1] = 1
+            for at in range(begin, end):
+                if tables.new[at]:
+                    name = tables.names[tables.new[at] - 1]
+                    self._done[at] = self._number(name) + 1
+        numbers = {number - 1 for number in self._done[begin:end] if number}
         if not numbers:
             return None
-        entry = memory.tables.entries.get(index)
-        return self._writer.replace_by_packed(int(memory.key(index), 16), entry, numbers)
-
-    def _known_number(self, memory: PipelineMemory, at: int) -> int:
-        if at >= len(self._known):
-            self._known.extend([0] * (at + 1 - len(self._known)))
-        if not self._known[at]:
-            self._known[at] = self._number(memory.tables.names[at]) + 1
-        return self._known[at] - 1
+        place = tables.entries.place(index) if tables.entries.has(index) else None
+        return self._writer.replace_by_made(hash, place, numbers)
 
     def _number(self, name: bytes) -> int:
         number = self._names.add(name)
-        if number == len(self._numbers):
-            entry = self._memory.module(name) if self._memory is not None else None
-            if entry is not None:
-                self._numbers.append(self._writer.add_packed(name, entry))
-            else:
-                self._numbers.append(self._writer.add(self._store.module(name.hex())))
-                if self._memory is not None:
-                    packed = self._writer.packed_module(self._numbers[number])
-                    self._memory.give_module(name, packed)
-        return self._numbers[number]
+        if number < len(self._numbers):
+            return self._numbers[number]
+        tables = self._memory.tables if self._memory is not None else None
+        known = tables.names.find(name) if tables is not None else None
+        if tables is not None and known is not None:
+            made = self._writer.add_made(name, tables.module_place(known))
+        else:
+            made = self._writer.add(self._store.module(name.hex()))
+            if self._memory is not None:
+                self._memory.give_module(name, self._writer.packed_module(made))
+        self._numbers.append(made)
+        return made

@@ -7,7 +7,7 @@ import json
 import tempfile
 import zlib
 from array import array
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from spvlink.batches.journal import KEY
 from spvlink.batches.pipelines import DIGEST
@@ -28,7 +28,7 @@ class PieceFile:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
+        self.file: BinaryIO = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
         self._end = 0
 
     def put(self, data: bytes) -> int:
@@ -36,9 +36,9 @@ class PieceFile:
         at = self._end
         written = memoryview(data)
         try:
-            self._file.seek(at)
+            self.file.seek(at)
             while written:
-                count = self._file.write(written)
+                count = self.file.write(written)
                 written = written[count:]
         except OSError as error:
             raise unwritable(self._folder, error) from None
@@ -46,11 +46,11 @@ class PieceFile:
         return at
 
     def get(self, place: int, size: int) -> bytes:
-        self._file.seek(place)
-        return self._file.read(size)
+        self.file.seek(place)
+        return self.file.read(size)
 
     def close(self) -> None:
-        self._file.close()
+        self.file.close()
 
 
 class PieceTable:
@@ -70,6 +70,9 @@ class PieceTable:
     def has(self, number: int) -> bool:
         """Whether there is more than nothing."""
         return self._sizes[number] != 0
+
+    def place(self, number: int) -> int:
+        return self._places[number]
 
     def get(self, number: int) -> bytes:
         return self._file.get(self._places[number], self._sizes[number])
@@ -102,7 +105,7 @@ class KnownTables:
         self._job_lines, self._texts = PieceTable(file), PieceTable(file)
         # Of each job: where its new modules begin in the list: how many, and the number of each
         # + 1, 0 for a stage that keeps its own.
-        self._begins, self._new = array("I"), array("I")
+        self._begins, self.new = array("I"), array("I")
         self.names = DigestTable(DIGEST)  # of modules
         self._modules = PieceTable(file)
 
@@ -118,6 +121,10 @@ class KnownTables:
         """Its entry in the output."""
         return self._modules.get(number)
 
+    def module_place(self, number: int) -> int:
+        """Where that is in the file."""
+        return self._modules.place(number)
+
     def add_job(
         self, key: bytes, line: tuple[int, int], text: tuple[int, int], new: Iterable[int]
     ) -> int:
@@ -128,17 +135,21 @@ class KnownTables:
         if number == known:
             self._job_lines.append(*line)
             self._texts.append(*text)
-            self._begins.append(len(self._new))
+            self._begins.append(len(self.new))
             numbers = list(new)
-            self._new.append(len(numbers))
-            self._new.extend(numbers)
+            self.new.append(len(numbers))
+            self.new.extend(numbers)
         return number
+
+    def span(self, job: int) -> tuple[int, int]:
+        """Where the new modules of a job begin and end in ``new``."""
+        begin = self._begins[job] + 1
+        return begin, begin + self.new[begin - 1]
 
     def new_modules(self, job: int) -> list[int]:
         """Numbers of the new modules of a job + 1, 0 for a stage that keeps its own; or nothing."""
-        begin = self._begins[job] + 1
-        end = begin + self._new[begin - 1]
-        return list(self._new[begin:end])
+        begin, end = self.span(job)
+        return list(self.new[begin:end])
 
     def job(self, number: int) -> KnownJob:
         names = [self.names[at - 1].hex() if at else None for at in self.new_modules(number)]

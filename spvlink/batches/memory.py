@@ -167,16 +167,6 @@ class PipelineMemory:
     def knows(self, index: int) -> bool:
         return self.tables.jobs[index] != 0
 
-    def new_modules(self, index: int) -> list[int]:
-        """As ``KnownTables.new_modules``, of a pipeline that is known."""
-        job = self.tables.jobs[index]
-        return [] if job == UNFIT else self.tables.new_modules(job - 1)
-
-    def module(self, name: bytes) -> bytes | None:
-        """The entry of a new module in the output; None if it is not known."""
-        number = self.tables.names.find(name)
-        return None if number is None else self.tables.module(number)
-
     def record(self, key: bytes) -> Record | None:
         """What became of a job; None if that is not known."""
         number = self.tables.keys.find(key)

@@ -78,14 +78,17 @@ class Page:
         """Each line: its kind, what it says, its text and where its piece is. The size of that
         stands at the end. Raises one of NO_RESULT."""
         number = at = 0
+        lines: list[Line] = json.loads(b"[%s]" % b",".join(self._lines))
+        if len(lines) != len(self._lines):
+            raise ValueError
         for kind, count in enumerate(self.counts):
-            for text in self._lines[number : number + count]:
-                line = json.loads(text)
+            end = number + count
+            for line, text in zip(lines[number:end], self._lines[number:end]):
                 size = line[-1]
                 if type(size) is not int or not 0 <= size <= len(self.pieces) - at:
                     raise ValueError
                 yield kind, line, text, at
                 at += size
-            number += count
+            number = end
         if at != len(self.pieces):
             raise ValueError

@@ -41,18 +41,15 @@ class EntryPrints:
         self.applications = made.digest()
 
     def of_entry(self, tag: int, hash: int) -> bytes:
-        """A digest of an entry; of nothing where there is none."""
-        return blake2b(self._raw(tag, hash), digest_size=PRINT).digest()
-
-    def _raw(self, tag: int, hash: int) -> bytes:
-        """The header of an entry and what is stored. An entry that says it is larger than all that
-        spvlink reads is its header only: nobody looks at more of it."""
-        entry = self._union.find(tag, hash)
-        if entry is None:
-            return b""
-        if entry.stored > 2 * foz.LIMIT:
-            return entry.head
-        return self._union.read(entry.file, entry.at, foz.HEADER.size + entry.stored)
+        """A digest of an entry, header and all; of nothing where there is none."""
+        data = self._union.raw(tag, hash)
+        made = blake2b(data, digest_size=PRINT)
+        if len(data) == foz.WHOLE:  # the beginning of a large one
+            entry = self._union.find(tag, hash)
+            assert entry is not None
+            for piece in self._union.stored(entry):
+                made.update(piece)
+        return made.digest()
 
     def named_by(self, hash: int) -> str | None:
         """The keys in the entry of a pipeline but its own, joined by commas; None if it cannot be
