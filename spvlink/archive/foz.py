@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import struct
+import sys
 import zlib
 from array import array
 
@@ -20,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterable, Iterator, Sequence
     from io import FileIO
-    from typing import Final
+    from typing import BinaryIO, Final
 
 MAGIC: Final = b"\x81FOSSILIZEDB\0\0\0"
 VERSIONS: Final = (5, 6)
@@ -39,7 +40,7 @@ HEADER: Final = struct.Struct("<24s16s4I")
 LIMIT: Final = 64 << 20  # bytes of a payload; as the layer takes of a request
 _PIECE: Final = 1 << 20
 WHOLE: Final = 1 << 20  # bytes that are read at once, of an entry with its header
-_FIRST: Final = 1 << 11  # bytes that most entries have at most
+FIRST: Final = 1 << 11  # bytes that most entries have at most
 _WARNINGS: Final = 100
 _OFFSET: Final = 48  # bits of a place that are the offset; above them the number of the file
 _NAME: Final = re.compile(rb"[0-9a-fA-F]{40}")
@@ -164,10 +165,8 @@ class Union:
 
     def _raw(self, place: int) -> bytes:
         number, at = place >> _OFFSET, place & (1 << _OFFSET) - 1
-        file = self._files[number]
         try:
-            file.seek(at)
-            data = file.read(_FIRST)
+            data = read_at(self._files[number], at, FIRST)
         except OSError:
             data = b""  # the same again, and what is wrong
         size = HEADER.size + int.from_bytes(data[40:44], "little")
@@ -334,6 +333,14 @@ class Scan:
 
     def _warn(self, at: int, what: str) -> None:
         self.union.warn(f"{self.path}: at byte {at}: {what}")
+
+
+def read_at(file: BinaryIO | FileIO, at: int, size: int) -> bytes:
+    """At most that many bytes of a file without a buffer. Raises OSError."""
+    if sys.platform != "win32":
+        return os.pread(file.fileno(), size, at)
+    file.seek(at)
+    return file.read(size)
 
 
 def _begins(head: bytes) -> bool:

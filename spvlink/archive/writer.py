@@ -28,7 +28,6 @@ _DIGEST: Final = 20  # bytes of the digest of words
 _THERE, _CLASH = 1, 2
 _Pieces = tuple[bytes, "Iterable[bytes]"]  # how an entry begins, and what follows
 _ELSEWHERE: Final = 1 << 63  # in a place: it is one of the file of those that an earlier run made
-_FIRST: Final = 1 << 11  # bytes that most entries have at most
 
 
 class ArchiveWriter:
@@ -134,7 +133,7 @@ class ArchiveWriter:
         number = self._codes.find(digest)
         if number is not None:
             return number
-        entry = self._entry_at(place | _ELSEWHERE)
+        entry = self._made_entry(place)
         hash = int(entry[24:40], 16)
         if self._union.has(foz.MODULE, hash):
             return self._add(digest, code_of(entry))
@@ -191,17 +190,21 @@ class ArchiveWriter:
         """As ``replace_by_number``, with the new entry of the pipeline in ``made``: that of the
         same old entry and the same modules. None: it is as the old one. Not for a writer that
         prunes."""
-        if len({self._hashes[number] for number in numbers}) != len(numbers):
-            return _SAME_HASH
-        try:
-            for number in numbers:
-                self._check(number)
-        except BadArchive as error:
-            return error.message
+        users = tuple(self._archive.applications_of(hash))
+        known = self._user_numbers.get(users, -1)
+        if any(self._users[number] != known for number in numbers):  # else all is as it was then
+            if len({self._hashes[number] for number in numbers}) != len(numbers):
+                return _SAME_HASH
+            try:
+                for number in numbers:
+                    self._check(number)
+            except BadArchive as error:
+                return error.message
+            if place is not None:
+                self._use(numbers, users)
         if place is not None:
             self._spooled.append(place | _ELSEWHERE)
             self._pipelines.add(_name(hash))
-            self._use(numbers, tuple(self._archive.applications_of(hash)))
         return None
 
     def finish(self) -> None:
@@ -343,14 +346,17 @@ class ArchiveWriter:
         """A new entry, header and all."""
         if where & _ELSEWHERE:
             assert self._made is not None
-            file, at = self._made, where ^ _ELSEWHERE
-        else:
-            file, at = self._spool, where - _CLASH - 1
-        file.seek(at)
-        entry = file.read(_FIRST)
-        size = foz.HEADER.size + foz.Entry(0, 0, entry[: foz.HEADER.size]).stored
+            return self._made_entry(where ^ _ELSEWHERE)
+        self._spool.seek(where - _CLASH - 1)
+        head = self._spool.read(foz.HEADER.size)
+        return head + self._spool.read(int.from_bytes(head[40:44], "little"))
+
+    def _made_entry(self, at: int) -> bytes:
+        assert self._made is not None
+        entry = foz.read_at(self._made, at, foz.FIRST)
+        size = foz.HEADER.size + int.from_bytes(entry[40:44], "little")
         while len(entry) < size:
-            more = file.read(size - len(entry))
+            more = foz.read_at(self._made, at + len(entry), size - len(entry))
             if not more:
                 raise OSError(0, "a temporary file became shorter")
             entry += more

@@ -219,7 +219,7 @@ def _linked(
     if memory is not None:
         memory.keep(plan, store, stays)
     if shared is not None:
-        shared.taken += len(plan.known)
+        shared.taken += sum(plan.known)
         shared.close()
     report = BatchReport(plan, stays, store, version, shared)
     report.seconds = seconds | {"write": time.monotonic() - begin}

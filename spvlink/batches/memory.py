@@ -96,9 +96,9 @@ class PipelineMemory:
                 break
         for name, content in self._shared.recall(names):
             try:
-                if self._name_of(content) != name:
+                if not content.startswith(self._salt):
                     raise WrongEntry("it is another page")
-                if self._take(Page(content)):
+                if self._take(Page(content, len(self._salt))):
                     self._pages.append(name.hex())
             except WrongEntry as error:
                 self._shared.refuse(error.message)
@@ -112,9 +112,6 @@ class PipelineMemory:
             self._shared.refuse("it makes no sense")
             return []
         return names
-
-    def _name_of(self, content: bytes) -> bytes:
-        return blake2b(self._salt + content, digest_size=32).digest()
 
     def _take(self, page: Page) -> bool:
         """Note what a page has that counts; gives whether there is any. Raises WrongEntry."""
@@ -136,10 +133,10 @@ class PipelineMemory:
             index = bisect_left(self._hashes, hash)
             if index == len(self._hashes) or self._hashes[index] != hash:
                 continue
-            if self.tables.jobs[index] or self._print(index).hex() != line[1]:
+            if self.tables.jobs[index] or self._print(index) != bytes.fromhex(line[1]):
                 continue
             try:
-                if self._prints.of_named(line[2], hash).hex() == line[3]:
+                if self._prints.of_named(line[2], hash) == bytes.fromhex(line[3]):
                     yield at, index
             except BadArchive:
                 continue
@@ -217,8 +214,8 @@ class PipelineMemory:
             fresh.extend(index for index in range(len(self)) if self.tables.jobs[index])
         elif not fresh and not self._found:
             return
-        for content in writer.pages(fresh):
-            name = self._name_of(content)
+        for content in writer.pages(fresh, self._salt):
+            name = blake2b(content, digest_size=32).digest()
             if not self._shared.remember(name, content):
                 return
             self._pages.append(name.hex())

@@ -1,5 +1,6 @@
 """A page of what runs remember of an archive in a store (``--store``), as bytes.
 
+    a digest                        of all that its results depend on beside pipelines
     three numbers                   modules, jobs, pipelines
     two sizes, compressed lines     a line of JSON for each of them, in that order
     pieces of bytes                 one for each of them, in that order
@@ -48,31 +49,32 @@ class PageBuilder:
         self.size += len(piece)
         return len(self.lines[kind]) - 1
 
-    def content(self) -> bytes:
+    def content(self, salt: bytes) -> bytes:
         text = "\n".join(json.dumps(line) for part in self.lines for line in part).encode()
         packed = zlib.compress(text, _LEVEL)
         head = _HEAD.pack(*map(len, self.lines), len(text), len(packed))
-        return b"".join([head, packed, *(piece for part in self.pieces for piece in part)])
+        return b"".join([salt, head, packed, *(piece for part in self.pieces for piece in part)])
 
 
 class Page:
-    """A page that was read. ``pieces``: all of them, one behind the other. Raises WrongEntry."""
+    """A page that was read; ``at``: the size of the first digest. ``pieces``: all of them, one
+    behind the other. Raises WrongEntry."""
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: bytes, at: int) -> None:
         try:
-            *self.counts, size, packed = _HEAD.unpack_from(content)
+            *self.counts, size, packed = _HEAD.unpack_from(content, at)
             if size > LIMIT:
                 raise ValueError
-            end = _HEAD.size + packed
+            begin = at + _HEAD.size
+            end = begin + packed
             unpacking = zlib.decompressobj()
-            text = unpacking.decompress(content[_HEAD.size : end], size + 1)
+            text = unpacking.decompress(content[begin:end], size + 1)
             self._lines = text.split(b"\n")
             if len(text) != size or len(self._lines) != sum(self.counts):
                 raise ValueError
         except (zlib.error, struct.error, *NO_RESULT):
             raise WrongEntry("it makes no sense") from None
         self.pieces = content[end:]
-        self._at = 0  # where the next piece is
 
     def read(self) -> Iterator[tuple[int, Line, bytes, int]]:
         """Each line: its kind, what it says, its text and where its piece is. The size of that

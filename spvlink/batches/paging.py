@@ -121,13 +121,13 @@ class PageWriter:
             self._kept[number] = there and lasts(result.kind, result.verified)
         return self._kept[number]
 
-    def pages(self, indexes: Iterable[int]) -> Iterator[bytes]:
+    def pages(self, indexes: Iterable[int], salt: bytes) -> Iterator[bytes]:
         """Those with the same module in their first stage come together: they share new ones."""
         builder, number, job, modules = PageBuilder(), -1, None, dict[str, int]()
         for index in sorted(indexes, key=self._place):
             if self._plan.jobs[index] != number:
                 if builder.size > MOST:
-                    yield builder.content()
+                    yield builder.content(salt)
                     builder, modules = PageBuilder(), {}
                 number = self._plan.jobs[index]
                 job = self._add_job(builder, number, modules) if number >= 0 else None
@@ -135,7 +135,7 @@ class PageWriter:
             line[4] = job
             builder.add(PIPELINE, line, self._tables.entries.get(index))
         if builder.size or builder.lines[PIPELINE]:
-            yield builder.content()
+            yield builder.content(salt)
 
     def _place(self, index: int) -> tuple[int, int, int]:
         number = self._plan.jobs[index]

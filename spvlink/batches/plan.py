@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, Final
 
 from spvlink.batches.families import PipelineFamily, families
@@ -61,7 +60,7 @@ class BatchPlan:
         self.jobs = array("i")  # of each pipeline: the number of its job, or ~ that of a reason
         self.keys = DigestTable(KEY)
         self.results = JobResults()
-        self.known = array("I")  # jobs whose results an earlier run remembered
+        self.known = bytearray()  # of each job: whether its result is one of an earlier run
         self.reasons: list[UnfitReason] = []
         self._reason_numbers: dict[tuple[object, ...], int] = {}
         self.kept: dict[str, str] = {}  # digests of modules that these have -> the first of them
@@ -114,7 +113,7 @@ class BatchPlan:
             number = self.keys.add(job.key)
             self.jobs.append(number)
             if number == known:
-                self.results.expect()
+                self._expect(False)
                 self._waiting[number] = 1, pipeline
                 yield job
             elif number in self._waiting:
@@ -125,35 +124,35 @@ class BatchPlan:
 
     def _take_known(self, pipeline: KnownPipeline) -> None:
         """What became of a pipeline is known from an earlier run."""
-        known = len(self.keys)
+        count = len(self.keys)
         number = self.keys.add(pipeline.key)
         self.jobs.append(number)
-        if number == known:
+        if number == count:
+            self._expect(True)
             facts = pipeline.facts()
             if facts.flaws:
                 facts.facts.warnings = tuple(_flaw_lines(facts.flaws, pipeline.labels))
-            self.results.expect()
             self.results.keep(number, facts.facts, facts.old, facts.new, facts.figures)
-            self.known.append(number)
             for flaw in facts.facts.warnings:
                 self._warn(f"{shown(pipeline.id)}: {flaw}")
-        elif number in self._waiting:  # a job of this run
+        elif not self.known[number]:  # a job of this run
             pipeline.forget()
-            count, first = self._waiting[number]
-            self._waiting[number] = count + 1, first
+            if number in self._waiting:
+                waiting, first = self._waiting[number]
+                self._waiting[number] = waiting + 1, first
+                return
+            self._done(1, self.results[number].kind in BAD, "")
             return
-        elif not self.is_known(number):
-            pipeline.forget()
-        self._done(1, self.results[number].kind in BAD, "")
+        self._done(1, False, "")
 
-    def is_known(self, number: int) -> bool:
-        """Whether what became of a job is known from an earlier run."""
-        at = bisect_left(self.known, number)
-        return at < len(self.known) and self.known[at] == number
+    def _expect(self, known: bool) -> None:
+        """There is one job more."""
+        self.results.expect()
+        self.known.append(known)
 
     def recalled(self, key: bytes) -> Record | None:
         """What an earlier run remembered of a job; None if this one found it out."""
-        if self.memory is None or not self.is_known(self.number(key)):
+        if self.memory is None or not self.known[self.number(key)]:
             return None
         return self.memory.record(key)
 

@@ -94,9 +94,8 @@ def check_pipeline_line(line: list[Any], jobs: Sequence[int]) -> None:
     """The same for a pipeline; ``jobs``: how many stages each job of the page has."""
     key, own, keys, named, job, labels, unread, unfit, _ = line
     _must(len(bytes.fromhex(key)) == 8 and len(own) == len(named) == 40)
-    _must(_KEYS.fullmatch(keys) is not None)
-    _must(all(isinstance(label, str) for label in labels))
-    _must(all(type(number) is int for number in unread))
+    _must(_KEYS.fullmatch(keys) is not None and {str}.issuperset(map(type, labels)))
+    _must({int}.issuperset(map(type, unread)))
     if job is not None:
         _must(_is_index(job, len(jobs)) and len(labels) == jobs[job])
     else:
