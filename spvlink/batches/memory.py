@@ -13,6 +13,7 @@ A run adds pages for what is new. When much of them is out of date, all are writ
 
 from __future__ import annotations
 
+import gc
 import heapq
 import json
 import zlib
@@ -69,7 +70,13 @@ class PipelineMemory:
         self._pages: list[str] = []  # names of those that are of use
         self._found = 0  # which name of the root was there
         self._lines = self._valid = 0  # pipelines of pages, and those that count
-        self._load()
+        collecting = gc.isenabled()
+        gc.disable()  # there are no circles in pages
+        try:
+            self._load()
+        finally:
+            if collecting:
+                gc.enable()
 
     def close(self) -> None:
         self.tables.file.close()
@@ -117,9 +124,9 @@ class PipelineMemory:
         """Note what a page has that counts; gives whether there is any. Raises WrongEntry."""
         try:
             reader = PageReader(page, self._all)
+            counts = list(self._current(reader))
         except (zlib.error, *NO_RESULT):
             raise WrongEntry("it makes no sense") from None
-        counts = list(self._current(reader))
         self._lines += len(reader.pipelines)
         self._valid += len(counts)
         if counts:
@@ -135,11 +142,8 @@ class PipelineMemory:
                 continue
             if self.tables.jobs[index] or self._print(index) != bytes.fromhex(line[1]):
                 continue
-            try:
-                if self._prints.of_named(line[2], hash) == bytes.fromhex(line[3]):
-                    yield at, index
-            except BadArchive:
-                continue
+            if self._prints.of_named(line[2], hash) == bytes.fromhex(line[3]):
+                yield at, index
 
     # -- what is known -----------------------------------------------------------------------------
 

@@ -75,14 +75,13 @@ class EntryPrints:
         return [key.decode().lower() for key in _NAMED.findall(text)]
 
     def of_named(self, keys: str, hash: int) -> bytes:
-        """A digest of what the entry of a pipeline names, and of who uses that pipeline."""
+        """A digest of what the entry of a pipeline names, then the keys of who uses the pipeline.
+        Pipelines that name the same come in a row, mostly."""
         if keys != self._last[0]:
-            self._last = keys, b"".join(map(self._of_key, keys.split(",") if keys else ()))
+            named = b"".join(map(self._of_key, keys.split(",") if keys else ()))
+            self._last = keys, blake2b(named, digest_size=PRINT).digest()
         users = self._archive.applications_of(hash)
-        made = blake2b(self._last[1], digest_size=PRINT)
-        if users:
-            made.update(b"".join(user.to_bytes(_KEY, "big") for user in users))
-        return made.digest()
+        return b"".join([self._last[1], *(user.to_bytes(_KEY, "big") for user in users)])
 
     def _of_key(self, digits: str) -> bytes:
         """A digest of all entries of a key that a pipeline may mean."""

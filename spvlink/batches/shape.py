@@ -93,7 +93,7 @@ def check_job_line(line: list[Any], modules: int) -> None:
 def check_pipeline_line(line: list[Any], jobs: Sequence[int]) -> None:
     """The same for a pipeline; ``jobs``: how many stages each job of the page has."""
     key, own, keys, named, job, labels, unread, unfit, _ = line
-    _must(len(bytes.fromhex(key)) == 8 and len(own) == len(named) == 40)
+    _must(len(bytes.fromhex(key)) == 8 and len(own) == 40 and isinstance(named, str))
     _must(_KEYS.fullmatch(keys) is not None and {str}.issuperset(map(type, labels)))
     _must({int}.issuperset(map(type, unread)))
     if job is not None:
