@@ -20,6 +20,11 @@
     places      read and write objects in a folder, on a web server or in S3
     entries     make an entry of a store, and check one
     stored      check the modules of an entry that has no seal
+    memory      remember in that store what became of an archive's pipelines
+    prints      compute the digests by which a pipeline is known again
+    known       record in few bytes what is remembered
+    pages       make and read a page of what is remembered
+    paging      bring pages and records together
     shape       check the shape of results that come from elsewhere
     shards      deal jobs out to machines, write the folder of one (``--shard``)
     merge       check the folders of all shards, read their results

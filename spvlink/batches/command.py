@@ -201,7 +201,8 @@ def _linked(
     progress = Progress(len(place), command.progress)
     settings = _settings(command)
     memory = None if shared is None else _memory(command, place, settings, store, shared)
-    plan = BatchPlan(place, settings, progress, command.variants, memory)
+    recall = None if memory is None else memory.record
+    plan = BatchPlan(place, settings, progress, command.variants, recall)
     seconds = {"plan": 0.0, "jobs": time.monotonic()}
     if merged is None:
         _do(command, plan, store, _timed(plan.make(), seconds), shared)
@@ -242,7 +243,7 @@ def _memory(
     if len(place) < memory.LEAST or not shared.recalls:
         return None
     whole = any(file is not None for file in (command.report, command.html, command.compare))
-    made = memory.PipelineMemory(place.archive, settings.facts(), shared, store.folder, whole)
+    made = memory.PipelineMemory(place.archive, settings.basis(), shared, store.folder, whole)
     place.memory = made
     return made
 

@@ -118,7 +118,7 @@ class JobSettings:
         self._shared: dict[tuple[object, ...], SharedOptions] = {}
         self._stages: dict[tuple[object, ...], str] = {}
 
-    def facts(self) -> str:
+    def basis(self) -> str:
         """What the result of each job depends on beside its pipeline, as JSON."""
         names = sorted(set(Options.__slots__) - _NOT_IN_KEY)
         options = self.options

@@ -84,7 +84,7 @@ class KnownJob:
 
     def __init__(self, line: Line, new: list[str | None]) -> None:
         _, kind, reason, verified, old, _, figures, flaws, _ = line
-        self.facts = SharedFacts(kind, reason, verified and (verified[0], verified[1]), ())
+        self.outcome = SharedFacts(kind, reason, verified and (verified[0], verified[1]), ())
         self.old: list[str] = old
         self.new = new
         self.figures: list[int] = figures
@@ -197,7 +197,7 @@ class KnownPipeline:
         numbers: list[int] = self._tables.line(self._index)[6]
         return numbers
 
-    def facts(self) -> KnownJob:
+    def known_job(self) -> KnownJob:
         return self._tables.job(self.job)
 
     def forget(self) -> None:

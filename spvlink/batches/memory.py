@@ -49,18 +49,18 @@ _OF_A_PAGE: Final = 128  # pipelines, at least
 
 
 class PipelineMemory:
-    """What is remembered of the pipelines of an archive. ``facts``: all that the results depend on
+    """What is remembered of the pipelines of an archive. ``basis``: all that the results depend on
     beside the archive. ``folder``: where a file may be. ``all``: check what reports need, too."""
 
     def __init__(
-        self, archive: Archive, facts: str, shared: SharedResults, folder: str, all: bool
+        self, archive: Archive, basis: str, shared: SharedResults, folder: str, all: bool
     ) -> None:
         self._shared = shared
         self._all = all
         self._hashes = array("Q", archive.union.hashes(foz.GRAPHICS))
         self.tables = KnownTables(len(self._hashes), folder)
         self._prints = EntryPrints(archive)
-        given = [FORMAT, facts, zlib.ZLIB_RUNTIME_VERSION, archive.union.version]
+        given = [FORMAT, basis, zlib.ZLIB_RUNTIME_VERSION, archive.union.version]
         text = json.dumps([*given, self._prints.applications.hex()])
         self._salt = blake2b(text.encode(), digest_size=32).digest()
         self._own = bytearray()  # digests of the entries of pipelines

@@ -14,11 +14,10 @@ from spvlink.digest_table import DigestTable
 from spvlink.pipeline import DEFECT, FAILED, INVALID
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from spvlink.batches.ends import OutputPlace
     from spvlink.batches.jobs import Job, JobSettings
-    from spvlink.batches.memory import PipelineMemory
     from spvlink.batches.pipelines import BatchPipeline
     from spvlink.batches.progress import Progress
     from spvlink.batches.results import JobResult
@@ -50,9 +49,9 @@ class BatchPlan:
         settings: JobSettings,
         progress: Progress,
         variants: int | None = None,
-        memory: PipelineMemory | None = None,
+        recall: Callable[[bytes], Record | None] | None = None,
     ) -> None:
-        self.memory = memory
+        self._recall = recall  # what an earlier run remembered of a job by its key
         self.source = source
         self.settings = settings
         self.progress = progress
@@ -129,11 +128,11 @@ class BatchPlan:
         self.jobs.append(number)
         if number == count:
             self._expect(True)
-            facts = pipeline.facts()
-            if facts.flaws:
-                facts.facts.warnings = tuple(_flaw_lines(facts.flaws, pipeline.labels))
-            self.results.keep(number, facts.facts, facts.old, facts.new, facts.figures)
-            for flaw in facts.facts.warnings:
+            job = pipeline.known_job()
+            if job.flaws:
+                job.outcome.warnings = tuple(_flaw_lines(job.flaws, pipeline.labels))
+            self.results.keep(number, job.outcome, job.old, job.new, job.figures)
+            for flaw in job.outcome.warnings:
                 self._warn(f"{shown(pipeline.id)}: {flaw}")
         elif not self.known[number]:  # a job of this run
             pipeline.forget()
@@ -152,9 +151,9 @@ class BatchPlan:
 
     def recalled(self, key: bytes) -> Record | None:
         """What an earlier run remembered of a job; None if this one found it out."""
-        if self.memory is None or not self.known[self.number(key)]:
+        if self._recall is None or not self.known[self.number(key)]:
             return None
-        return self.memory.record(key)
+        return self._recall(key)
 
     def _refuse(self, pipeline: IneligiblePipeline) -> None:
         """A pipeline is no job."""

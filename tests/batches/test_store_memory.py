@@ -325,9 +325,9 @@ def test_another_spvlink_or_validator(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings = JobSettings(Options())
-    before = settings.facts()
+    before = settings.basis()
     settings.identity = "another"
-    assert settings.facts() != before
+    assert settings.basis() != before
     real = shutil.which(validate.PROGRAM)
     assert real is not None
     folder = tmp_path / "bin"
