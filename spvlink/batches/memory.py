@@ -45,7 +45,7 @@ FORMAT: Final = 1  # of roots and pages
 LEAST: Final = 64  # pipelines: fewer are planned as fast as remembered
 _NAMES: Final = 4  # of a root
 _MORE: Final = 32  # pages that are added until all are written anew
-_OF_A_PAGE: Final = 128  # pipelines, at least
+_OF_A_PAGE: Final = 64  # pipelines, at least
 
 
 class PipelineMemory:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Line = list[Any]
 MODULE, JOB, PIPELINE = range(3)  # kinds of lines
-MOST: Final = 1 << 20  # bytes of the pieces of a page, roughly
+MOST: Final = 1 << 18  # bytes of the pieces of a page, roughly: several copies are in memory
 _HEAD: Final = struct.Struct("<5I")
 _LEVEL: Final = 1  # of zlib: the fastest
 
