@@ -18,10 +18,13 @@ from typing import Any
 import pytest
 
 from spvlink import cli, validate
+from spvlink.archive import foz
 from spvlink.archive.archive import Archive
+from spvlink.archive.writer import ArchiveWriter
 from spvlink.batches import entries, memory, pages
 from spvlink.batches.foz import Archives
 from spvlink.batches.jobs import JobSettings, identity
+from spvlink.batches.prints import EntryPrints
 from spvlink.options import Options
 from tests.archive import writing
 from tests.support.batch_sets import ROOT
@@ -522,3 +525,27 @@ def test_a_server(
         server.trouble["GET"] = 500
         seen = run(given, *words)
         assert seen.made == plain.made and "cannot read it" in seen.warnings[0]
+
+
+# -- large entries ---------------------------------------------------------------------------------
+
+
+def test_large_entries_are_copied_and_digested_whole(tmp_path: Path) -> None:
+    sizes = (foz.FIRST - 56, foz.FIRST - 55, foz.WHOLE - 56, foz.WHOLE - 55, 3 * foz.WHOLE)
+    payloads = [random.Random(size).randbytes(size) for size in sizes]
+    whole = [writing.entry(MODULE, at + 1, data, format=1) for at, data in enumerate(payloads)]
+    other = [
+        writing.entry(MODULE, at + 1, data[:-1] + bytes([data[-1] ^ 1]), format=1, crc=0)
+        for at, data in enumerate(payloads)
+    ]
+    found = []
+    for name, parts in (("a", whole), ("b", other)):
+        path = tmp_path / f"{name}.foz"
+        path.write_bytes(writing.archive(*parts))
+        with Archive([str(path)]) as archive:
+            with ArchiveWriter(str(tmp_path / "out.foz"), archive) as writer:
+                writer.finish()
+            prints = EntryPrints(archive)
+            found.append([prints.of_entry(MODULE, at + 1) for at in range(len(sizes))])
+        assert (tmp_path / "out.foz").read_bytes() == path.read_bytes()
+    assert len({*found[0], *found[1]}) == 2 * len(sizes)
