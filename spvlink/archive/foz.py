@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import struct
-import sys
 import zlib
 from array import array
 
@@ -337,8 +336,6 @@ class Scan:
 
 def read_at(file: BinaryIO | FileIO, at: int, size: int) -> bytes:
     """At most that many bytes of a file without a buffer. Raises OSError."""
-    if sys.platform != "win32":
-        return os.pread(file.fileno(), size, at)
     file.seek(at)
     return file.read(size)
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 from spvlink.archive import foz
 from spvlink.batches.entries import WrongEntry
 from spvlink.batches.known import UNFIT, KnownPipeline, KnownTables
-from spvlink.batches.pages import Page
+from spvlink.batches.pages import MemoryPage
 from spvlink.batches.paging import PageReader, PageWriter
 from spvlink.batches.pipelines import BatchPipeline, IneligiblePipeline
 from spvlink.batches.prints import PRINT, EntryPrints
@@ -105,7 +105,7 @@ class PipelineMemory:
             try:
                 if not content.startswith(self._salt):
                     raise WrongEntry("it is another page")
-                if self._take(Page(content, len(self._salt))):
+                if self._take(MemoryPage(content, len(self._salt))):
                     self._pages.append(name.hex())
             except WrongEntry as error:
                 self._shared.refuse(error.message)
@@ -120,7 +120,7 @@ class PipelineMemory:
             return []
         return names
 
-    def _take(self, page: Page) -> bool:
+    def _take(self, page: MemoryPage) -> bool:
         """Note what a page has that counts; gives whether there is any. Raises WrongEntry."""
         try:
             reader = PageReader(page, self._all)

@@ -56,7 +56,7 @@ class PageBuilder:
         return b"".join([salt, head, packed, *(piece for part in self.pieces for piece in part)])
 
 
-class Page:
+class MemoryPage:
     """A page that was read; ``at``: the size of the first digest. ``pieces``: all of them, one
     behind the other. Raises WrongEntry."""
 

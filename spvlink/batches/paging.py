@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from spvlink.batches.known import KnownTables
-    from spvlink.batches.pages import Line, Page
+    from spvlink.batches.pages import Line, MemoryPage
     from spvlink.batches.plan import BatchPlan
     from spvlink.batches.store import JobStore
 
@@ -28,9 +28,9 @@ _LEVEL = 1  # of zlib: the fastest
 
 class PageReader:
     """The lines of a page, their shape checked. ``all``: what reports need, too. Raises what
-    ``Page.read`` does, or zlib.error."""
+    ``MemoryPage.read`` does, or zlib.error."""
 
-    def __init__(self, page: Page, all: bool) -> None:
+    def __init__(self, page: MemoryPage, all: bool) -> None:
         self._pieces = page.pieces
         self._parts: tuple[list[Part], list[Part], list[Part]] = [], [], []
         for kind, line, text, at in page.read():

@@ -440,7 +440,7 @@ def test_no_lie_is_a_traceback(run: Callable[..., Seen], given: Path, store: Pat
     names = json.loads(root.read_bytes().split(b"\n", 2)[2])
     page = store / names[0][:2] / names[0]
     content = page.read_bytes().split(b"\n", 2)[2]
-    good = pages.Page(content, 32)
+    good = pages.MemoryPage(content, 32)
     parts = list(good.read())
     for seed in range(25):
         draw = random.Random(seed)
