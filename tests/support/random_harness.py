@@ -19,6 +19,9 @@ from random import Random
 import spvlink
 from spvlink.draw import draw_covering
 from spvlink.draw.batch import Crashed, run_isolated
+from spvlink.pipeline import Source
+from spvlink.verifier.paper.prove import prove
+from spvlink.verifier.verdict import EQUAL
 from tests.support.glslang import Failure, compile_files, run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -157,6 +160,12 @@ def in_two_processes(
     with ThreadPoolExecutor(2) as pool:
         parts = pool.map(lambda half: dict(checked(half)), (every[::2], every[1::2]))
         return {seed: verdict for part in parts for seed, verdict in part.items()}
+
+
+def is_proved(stages: list[bytes], new: list[bytes]) -> bool:
+    """Whether a link is proved to the bit, so that another last bit is the driver's."""
+    sides = [[Source(code) for code in side] for side in (stages, new)]
+    return prove(sides[0], sides[1], spvlink.Options(exact=True), 10.0).outcome == EQUAL
 
 
 # --- other processes, other hashes ---
