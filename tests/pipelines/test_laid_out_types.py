@@ -8,6 +8,7 @@ import re
 import pytest
 
 import spvlink
+from spvlink.draw import compare, draw, draw_covering
 from tests.support import judges
 from tests.support.linking import fragment, vertex
 from tests.support.samples import assemble, compile_glsl, disassemble
@@ -24,6 +25,12 @@ HALF_READ = (
     " for (int i = 0; i < k.y; ++i) a[i & 3] = p * i; n = k.x; gl_Position = p; }",
     "layout(location = 0) in vec4 a[4]; layout(location = 4) flat in int n;"
     " void main() { o = a[n & 3].xyxy; }",
+)
+WHOLE = (
+    "layout(location = 0) out vec4 a[4]; layout(location = 4) out vec4 b; void main() {"
+    " a = vec4[4](p, sin(p), cos(p), -p); a[k.x & 3] = p * 2.0;"
+    " b = a[k.y & 3] + float(a == vec4[4](p, p, p, p * 2.0)); gl_Position = p; }",
+    "layout(location = 4) in vec4 b; void main() { o = b; }",
 )
 RETURNED = (
     "vec4[4] f() { for (int i = 0; i < k.y; ++i) if (p[i & 3] > 0) return vec4[4](p, p, p, p + i);"
@@ -45,7 +52,7 @@ def laid_out(code: bytes) -> bytes:
 
 
 @NEWER
-@pytest.mark.parametrize("pair", [UNREAD, HALF_READ, RETURNED], ids=["unread", "half", "returned"])
+@pytest.mark.parametrize("pair", [UNREAD, HALF_READ, WHOLE, RETURNED])
 def test_no_function_gets_a_variable_of_such_a_type(pair: tuple[str, str]) -> None:
     codes = [laid_out(make(body, ENVIRONMENT)) for make, body in zip((vertex, fragment), pair)]
     assert [judges.refusal(code, True) for code in codes] == [None, None]
@@ -90,12 +97,14 @@ def test_a_colour_that_is_not_taken_has_no_such_type(
     assert [judges.refusal(stage.data, True) for stage in linked.stages] == [None, None]
 
 
-@pytest.mark.parametrize("pair", [UNREAD, HALF_READ], ids=["unread", "half"])
+@pytest.mark.parametrize("pair", [UNREAD, HALF_READ, WHOLE])
 def test_a_stride_costs_no_varying(pair: tuple[str, str]) -> None:
-    """glslang gives an output the type of a uniform array (fuzz seed 33056901)."""
+    """glslang gives an output the type of a uniform array (fuzz seeds 33056901, 33061072)."""
     codes = [make(body, ENVIRONMENT) for make, body in zip((vertex, fragment), pair)]
-    settings = spvlink.Options(clean=True)
+    settings = spvlink.Options(clean=True, exact=True)
     plain = spvlink.link(codes, settings)
     strided = spvlink.link([laid_out(code) for code in codes], settings)
     assert strided.validated == "validated"
     assert strided.interfaces[0].components == plain.interfaces[0].components
+    scene, before = draw_covering(codes)
+    assert not compare(before, draw([stage.data for stage in strided.stages], scene))

@@ -14,7 +14,7 @@ from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import IS_CHAIN, Inst, Module
-from spvlink.ir.edit import become, replace_annotations, sweep
+from spvlink.ir.edit import become, replace_annotations, sweep, touched, value
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.passes.lowering.memory_access import INTERPOLATIONS
@@ -83,8 +83,9 @@ def make_local(stage: Stage, variable: Inst) -> bool:
     if variable.type.args[0].op not in _PLAIN:
         return False  # a block's struct is laid out for the interface
     uses = accesses(stage, variable)
-    if uses is None or not may_be_local(module, variable, uses[1], uses[2]):
+    if uses is None or not may_be_local(module, variable):
         return False
+    move_parts(module, uses[1], uses[2])
     for inst in (variable, *uses[0]):
         inst.type = local_pointer(module, inst)
     storage = enums.StorageClass_Function
@@ -100,12 +101,63 @@ def make_local(stage: Stage, variable: Inst) -> bool:
     return True
 
 
-def may_be_local(module: Module, variable: Inst, loads: list[Inst], stores: list[Inst]) -> bool:
-    """Whether all that is done with a variable can be done with one of ``local_pointer``: arrays
-    with an ArrayStride are never read or written whole."""
-    wholes = [load.type for load in loads] + [store.args[1].type for store in stores]
-    wholes += [initializer.type for initializer in variable.args]
-    return not any(type is not None and is_laid_out(module, type) for type in wholes)
+def may_be_local(module: Module, variable: Inst) -> bool:
+    """Whether a variable of ``local_pointer`` may stand for it: an initializer has its type."""
+    assert variable.type is not None
+    return not variable.args or not is_laid_out(module, variable.type.args[0])
+
+
+def move_parts(module: Module, loads: list[Inst], stores: list[Inst]) -> None:
+    """Let these loads and stores of the entry point move no array with an ArrayStride: they move
+    one without, which is made of the parts of the other."""
+    strided = [i for i in loads if i.type is not None and is_laid_out(module, i.type)]
+    written = [i for i in stores if (t := i.args[1].type) is not None and is_laid_out(module, t)]
+    if not strided and not written:
+        return
+    assert module.entry is not None
+    blocks = module.entry.function.blocks
+    for block in blocks:
+        insts: list[Inst] = []
+        for inst in block.insts:
+            if inst in written:
+                inst.args = [inst.args[0], _unstrided_value(module, inst.args[1], insts)]
+            insts.append(inst)
+        block.insts = insts
+    now: dict[Inst, Inst] = {}  # load -> the value that it gave
+    made: set[Inst] = set()
+    for block in blocks:
+        insts = []
+        for inst in block.insts:
+            insts.append(inst)
+            if inst in strided:
+                assert inst.type is not None
+                whole, inst.type = inst.type, unstrided(module, inst.type)
+                first = len(insts)
+                now[inst] = _recast(module, inst, whole, insts)
+                made.update(insts[first:])
+        block.insts = insts
+    for inst in [i for block in blocks for i in block.insts if i not in made]:
+        inst.args = [now.get(arg, arg) for arg in inst.args]
+    touched(module)
+
+
+def _unstrided_value(module: Module, whole: Inst, out: list[Inst]) -> Inst:
+    assert whole.type is not None
+    return _recast(module, whole, unstrided(module, whole.type), out)
+
+
+def _recast(module: Module, whole: Inst, type: Inst, out: list[Inst]) -> Inst:
+    """A value of another type of as many equal parts; instructions are appended."""
+    if whole.type is type:
+        return whole
+    assert whole.type is not None
+    inner, wanted = whole.type.args[0], type.args[0]
+    parts: list[Inst] = []
+    for number in range(types.size_of(type)):
+        out.append(value(module, ops.OpCompositeExtract, inner, [whole], (number,)))
+        parts.append(_recast(module, out[-1], wanted, out))
+    out.append(value(module, ops.OpCompositeConstruct, type, parts, ()))
+    return out[-1]
 
 
 def local_pointer(module: Module, place: Inst) -> Inst:

@@ -44,7 +44,7 @@ from spvlink.ir.slot import Pinned
 from spvlink.link.border.cost import COMPONENT_PRICE
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import IN_PLACE
-from spvlink.link.dead.unused_arrays import local_pointer, may_be_local
+from spvlink.link.dead.unused_arrays import local_pointer, may_be_local, move_parts
 from spvlink.link.shape import promote_late_indices
 from spvlink.link.shape.array_side import (
     ArraySide,
@@ -91,8 +91,8 @@ def arrays_dynamic(
         if not producer.known or not consumer.known or shape(producer.type) != shape(consumer.type):
             continue
         dynamic = [side for side in (producer, consumer) if side.dynamic]
-        if not all(may_be_local(s.stage.module, s.variable, s.loads, s.stores) for s in dynamic):
-            out.why = twin.why = "an array with an ArrayStride is read or written whole"
+        if not all(may_be_local(side.stage.module, side.variable) for side in dynamic):
+            out.why = twin.why = "it has an initializer, and an ArrayStride"
             continue
         if len(dynamic) == 2:
             split |= _through_both(link, producer, consumer, (out, twin), limit)
@@ -292,6 +292,7 @@ def _localize(side: ArraySide) -> Inst:
     module, storage = side.stage.module, enums.StorageClass_Function
     entry = module.entry
     assert entry is not None
+    move_parts(module, side.loads, side.stores)
     pointer = local_pointer(module, side.variable)
     local = value(module, ops.OpVariable, pointer, list(side.variable.args), (storage,))
     if side.variable.args:
