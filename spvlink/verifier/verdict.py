@@ -17,6 +17,8 @@ UNKNOWN: Final = "unknown"
 PAPER: Final = "paper"  # graphs of values
 EXECUTED: Final = "executed"  # our own interpreter
 DEVICE: Final = "device"  # a Vulkan device
+# the axiom that interpolation keeps a sign and a power of two, but for what overflows or underflows
+SCALES: Final = "scales"
 UNDEFINED: Final = "undefined"  # the axiom that each use of an undefined value may see another one
 
 

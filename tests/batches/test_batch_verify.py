@@ -28,8 +28,8 @@ VERT = vertex(
 FRAG = fragment("layout(location = 0) in vec4 colour; void main() { o = colour * colour.x; }")
 OTHER = fragment("layout(location = 0) in vec4 colour; void main() { o = colour; }")
 WRONG = fragment("layout(location = 0) in vec4 colour; void main() { o = colour * colour.y; }")
-# With tbn_matrix, of which the default has no proof.
-NAMES = ("car_paint", "bloom_upsample", "tbn_matrix", "gbuffer")
+# With probe_grid, of which the default has no proof.
+NAMES = ("car_paint", "bloom_upsample", "probe_grid", "gbuffer")
 
 
 def job(verify: float, *modules: bytes, number: int = 0) -> Any:

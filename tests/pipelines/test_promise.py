@@ -182,7 +182,7 @@ def test_flat_comes_exact_anyway() -> None:
 
 
 def test_a_component_says_nothing_of_its_neighbour() -> None:
-    body = "vec4 c = a * 0.5; if (c.w < b.x * 0.1) discard; o = vec4(c.rgb + b.xyx, 1);"
+    body = "vec4 c = a * 0.7; if (c.w < b.x * 0.1) discard; o = vec4(c.rgb + b.xyx, 1);"
     modules = codes("a = vec4(0.3, 0.6, 0.9, 1.0);", body)
     done = linked(modules)
     found = fates(done)
@@ -217,7 +217,7 @@ void main() {{
 PER_DRAW = "a = vec4(float(gl_InstanceIndex) + 0.5);"
 
 
-@pytest.mark.parametrize("use", ["floor(a.x * 2.0)", "a.x"])
+@pytest.mark.parametrize("use", ["floor(a.x * 3.0)", "a.x"])
 def test_a_smooth_twin_of_a_flat_value(use: str) -> None:
     twin = "layout(location = 2) flat {} vec4 c;\n"
     left = f"{OUT.format('')}{twin.format('out')} void main() {{ {PER_DRAW} {B} c = a;{PLACE}"
@@ -233,7 +233,7 @@ def test_a_smooth_twin_of_a_flat_value(use: str) -> None:
         assert_same(modules, done.data, 4096.0)
 
 
-@pytest.mark.parametrize("use", ["floor(a.x * 2.0)", "a.x"])
+@pytest.mark.parametrize("use", ["floor(a.x * 3.0)", "a.x"])
 def test_an_interpolated_value_in_a_flat_location(use: str) -> None:
     flats = "layout(location = 2) flat {} ivec3 c;\n"
     left = f"{OUT.format('')}{flats.format('out')} void main() {{ {PER_DRAW} {B} c = k.xyz;{PLACE}"

@@ -296,11 +296,10 @@ class _Supplies:
             imm = (*[q for q in qualifiers if q not in ("centroid", "sample")], "centroid")
         else:
             imm = (*qualifiers, word) if word else qualifiers
-        made = self.graph.node("interp", kind, (node, *where), imm)
         if node.kind == MEMORY:
+            made = self.graph.node("interp", kind, (node, *where), imm)
             return self.read(made, node, qualifiers)
-        made.varying = True
-        return made
+        return self.terms.interpolated(node, where, imm)
 
     def builtin(self, leaf: PlaceLeaf, vertex: Node | None) -> Node:
         number = leaf.key[1]

@@ -35,7 +35,7 @@ from spvlink.verifier.paper.reals import Reals
 from spvlink.verifier.paper.splits import names_outer_variable
 from spvlink.verifier.paper.stage import ProvedStage
 from spvlink.verifier.paper.terms import Terms
-from spvlink.verifier.verdict import EQUAL, PAPER, UNDEFINED, UNKNOWN, Place, Verdict
+from spvlink.verifier.verdict import EQUAL, PAPER, SCALES, UNDEFINED, UNKNOWN, Place, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -87,20 +87,27 @@ def prove(
 
 
 def _proved(sides: Sides, options: Options, seconds: float) -> Verdict:
-    """If conditions on undefined values stand in the way, each test of one is a choice of its own
-    in a second proof."""
+    """If it needs that, a second proof takes each test of an undefined value for a choice of its
+    own, or by default signs and powers of two through interpolation."""
     begin = time.perf_counter()
     proof = _Proof(sides, options, seconds)
     try:
-        return proof.run()
+        verdict = proof.run()
+        if verdict.outcome != UNKNOWN or options.exact:
+            return verdict
     except (Stuck, NotProvable):
-        if not proof.terms.undecided:
+        if not proof.terms.undecided and options.exact:
             raise
+    chooses = proof.terms.undecided
     proof = _Proof(sides, options, seconds - (time.perf_counter() - begin))
-    proof.terms.chooses = True
+    proof.terms.chooses = chooses
+    proof.terms.scales = not options.exact
     verdict = proof.run()
     if verdict.outcome == EQUAL:
-        verdict.axioms[UNDEFINED] = proof.terms.choices
+        if chooses:
+            verdict.axioms[UNDEFINED] = proof.terms.choices
+        if proof.terms.scaled:
+            verdict.axioms[SCALES] = proof.terms.scaled
     return verdict
 
 

@@ -3,15 +3,13 @@
     uniform   interpolation gives a value that all vertices of a primitive agree on
     linear    interpolation is linear in real numbers: a sum of products with values that all
               vertices agree on may be made before or behind it
-    scales    interpolation keeps the sign and a power of two in front of a float of 32 bits
     sums      sums and products of real numbers do not depend on their order
     zeros     what all vertices have as 0 is 0, x * 0 is 0, and x + 0 is x
 
 They hold for what ends in a colour. In front of a decision (a comparison, floor, a conversion to an
-integer, coordinates of a lookup) only ``scales`` and ``zeros`` hold, since a decision may depend on
-the last bit; nor in front of a constant factor that makes a step of a last bit (``STEEP``). In
-front of a pole (division, sqrt, normalize ...) ``uniform`` holds, too, and the others where the
-value stays away.
+integer, coordinates of a lookup) only ``zeros`` holds, since a decision may depend on the last bit;
+nor in front of a constant factor that makes a step of a last bit (``STEEP``). In front of a pole
+(division, sqrt, normalize ...) ``uniform`` holds, too, and the others where the value stays away.
 
 A value in normal form has sums as ``poly``: monomials of other nodes, with factors in front of them
 that stand for all that differ by rounding.
@@ -19,7 +17,7 @@ that stand for all that differ by rounding.
 
 from __future__ import annotations
 
-from math import frexp, isfinite
+from math import isfinite
 
 from spvlink.grammar import enums
 from spvlink.verifier.paper import folding as fold
@@ -40,7 +38,6 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 UNIFORM: Final = "uniform"
 LINEAR: Final = "linear"
-SCALES: Final = "scales"
 SUMS: Final = "sums"
 ZEROS: Final = "zeros"
 # How a value is used
@@ -68,7 +65,6 @@ _FAR_POLES: Final = frozenset(("glsl.Tan", "glsl.MatrixInverse", "glsl.Asin", "g
 # They take one of the values of a column.
 _SELECTS: Final = frozenset((OF_PRIMITIVE, "at", "column"))
 _LAST_COORDINATE: Final = ("tese", enums.BuiltIn_TessCoord, 2)
-_FAR: Final = 4096.0  # a power of two beyond it, or its reciprocal, could overflow or underflow
 _LOST: Final = 1e-9  # of the parts of a sum that cancel
 
 
@@ -129,10 +125,6 @@ class Reals:
             if _is_zero(inner):
                 self.use(ZEROS)
                 return inner
-            if _scales(inner):
-                self.use(SCALES)
-                apart = [self._interpolated_alone(node, inner.args[0]), *inner.args[1:]]
-                return self.form(self.terms.rebuilt(inner, apart), level)
             # inside, nothing that is interpolated is changed in front of a decision
             return node
         if node.op in OWN or node.op == "SampledImage":
@@ -393,13 +385,7 @@ class Reals:
         inner = node.args[0]
         self.use(LINEAR)
         wide = self.terms.op("FConvert", node.kind, [inner.args[0]])
-        return self.poly(self._interpolated_alone(inner, wide))
-
-    def _interpolated_alone(self, like: Node, value: Node) -> Node:
-        """A value that is interpolated as another is."""
-        made = self.graph.node("interp", value.kind, (value, *like.args[1:]), like.imm)
-        made.varying = True
-        return made
+        return self.poly(self.terms.interpolated(wide, inner.args[1:], inner.imm))
 
     def _quotient(self, node: Node) -> Poly:
         """A division by what may be zero stays one, and only its operands change. Another is a
@@ -548,14 +534,3 @@ def _times(a: Poly, b: Poly) -> Poly:
         if len(product) > 4 * _MOST:
             break
     return product
-
-
-def _scales(node: Node) -> bool:
-    """Whether a value is a float of 32 bits, negated or times a power of two."""
-    if node.kind != "f32" or node.op not in ("FNegate", "FMul"):
-        return False
-    factor = node.args[-1]
-    if node.op == "FNegate" or factor.op != CONST:
-        return node.op == "FNegate"
-    value = abs(fold.number(factor.kind, factor.bits))
-    return 1 / _FAR <= value <= _FAR and frexp(value)[0] == 0.5

@@ -10,6 +10,9 @@ number of phis make no difference. Loops end: one that does not end is undefined
 
 from __future__ import annotations
 
+from math import frexp
+
+from spvlink.verifier.paper import folding as fold
 from spvlink.verifier.paper import normal
 from spvlink.verifier.paper.choices import choose, each, leaves_of
 from spvlink.verifier.paper.graph import (
@@ -59,6 +62,8 @@ class Terms:
         self.chooses = False  # whether each test of an undefined value is a choice of its own
         self.choices = 0  # made so
         self.undecided = False  # whether a proof failed since they are not
+        self.scales = False  # whether a sign and a power of two may stand before interpolation
+        self.scaled = 0  # how often they do
         self.moved: dict[Node, dict[Node, Node]] = {}  # by vertex
         self.used: dict[tuple[Node, str, object], frozenset[Node]] = {}  # variables of a loop
         self.ordered: dict[tuple[object, ...], Ordered] = {}
@@ -78,6 +83,20 @@ class Terms:
         node.varying = True
         return node
 
+    def interpolated(self, value: Node, where: tuple[Node, ...], imm: tuple[object, ...]) -> Node:
+        """A value as it is interpolated. A sign and a power of two stand in front, if they may."""
+        if is_interpolated_alike(value):
+            return value
+        at = _scaled(value) if self.scales else None
+        if at is None:
+            made = self.graph.node("interp", value.kind, (value, *where), imm)
+            made.varying = True
+            return made
+        self.scaled += 1
+        args = list(value.args)
+        args[at] = self.interpolated(args[at], where, imm)
+        return self.rebuilt(value, args)
+
     def rebuilt(self, node: Node, args: list[Node]) -> Node:
         """A node of other operands."""
         if node.op == ITE:
@@ -86,8 +105,8 @@ class Terms:
             return self.choice(args, node.imm[0])  # type: ignore[arg-type]
         if node.op == "loop":
             return self.reclosed(node, args)
-        if node.op == "interp" and is_interpolated_alike(args[0]):
-            return args[0]
+        if node.op == "interp" and args[0].kind != MEMORY:
+            return self.interpolated(args[0], tuple(args[1:]), node.imm)
         if node.op == "at" and node.kind != MEMORY:
             return self.named(args[0], args[1], node.kind)
         if node.op == READ_BACK:
@@ -590,6 +609,20 @@ def is_interpolated_alike(node: Node) -> bool:
     return node.op == UNDEF or (node.op == CONST and node.bits == 0)
 
 
+def _scaled(node: Node) -> int | None:
+    """Which operand of a value is a float of 32 bits that is negated, or times a power of two. One
+    that is not far from 1: else usual numbers could overflow, or underflow."""
+    if node.kind != "f32" or node.op not in ("FNegate", "FMul"):
+        return None
+    if node.op == "FNegate":
+        return 0
+    for at, factor in enumerate(node.args):
+        value = abs(fold.number(factor.kind, factor.bits)) if factor.op == CONST else 0.0
+        if 1 / _FAR <= value <= _FAR and frexp(value)[0] == 0.5:
+            return 1 - at
+    return None
+
+
 def _imm_of(loop: Node) -> tuple[int, tuple[str, ...]]:
     """The height of a loop, and the kinds of its variables."""
     height, kinds = loop.imm
@@ -597,6 +630,7 @@ def _imm_of(loop: Node) -> tuple[int, tuple[str, ...]]:
     return height, kinds
 
 
+_FAR = 4096.0
 _OF_MANY = frozenset(("BitwiseAnd", "BitwiseOr", "BitwiseXor"))
 READ_BACK = "read back"  # what a stage has written to one of its outputs, for a vertex
 OF_PRIMITIVE = "of primitive"  # the value that a primitive of a mesh shader has
