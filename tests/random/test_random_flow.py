@@ -36,6 +36,7 @@ from tests.support.random_harness import (
     Failure,
     compile_together,
     in_two_processes,
+    is_proved,
 )
 from tests.support.samples import compile_glsl
 
@@ -45,6 +46,7 @@ FAMILY = 6
 SEEDS = (*range(48), 3010634, 8300257, 8420334)
 MODELS = {"vert": 0, "tesc": 1, "tese": 2, "geom": 3, "frag": 4, "task": 5364, "mesh": 5365}
 DIED = "died in the compiler"
+UNDEFINED = "linked, and proved; the mutant reads what is undefined"
 EMPTY = "empty picture"
 UNFIT = "refused by spirv-val as it is"
 FOLDED = "linked, and constants folded otherwise by the driver"
@@ -182,6 +184,8 @@ def promises(seed: int, codes: list[bytes]) -> str:
         return EMPTY
     scene, before = drawn
     difference = compare(before, canonical(draw(new, scene)))
+    if difference and seed % FAMILY and is_proved(codes, new, settings(seed, codes)):
+        return UNDEFINED  # 33064088: a mutant reads a built-in that nobody has written
     if difference:
         check_folding(seed, codes, scene, before, difference)
         folded = True

@@ -162,10 +162,13 @@ def in_two_processes(
         return {seed: verdict for part in parts for seed, verdict in part.items()}
 
 
-def is_proved(stages: list[bytes], new: list[bytes]) -> bool:
+def is_proved(
+    stages: list[bytes], new: list[bytes], options: spvlink.Options | None = None
+) -> bool:  # fmt: skip
     """Whether a link is proved to the bit, so that another last bit is the driver's."""
     sides = [[Source(code) for code in side] for side in (stages, new)]
-    return prove(sides[0], sides[1], spvlink.Options(exact=True), 10.0).outcome == EQUAL
+    options = options or spvlink.Options(exact=True)
+    return prove(sides[0], sides[1], options, 10.0).outcome == EQUAL
 
 
 # --- other processes, other hashes ---
