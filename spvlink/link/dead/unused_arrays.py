@@ -30,6 +30,7 @@ _OF_INTERFACES: Final = info.INTERPOLATION_DECORATIONS | info.KIND_DECORATIONS |
 }  # fmt: skip
 _MOVES: Final = frozenset((ops.OpLoad, ops.OpStore))
 _PLAIN: Final = info.ELEMENT_TYPES
+_MADE_OF_PARTS: Final = frozenset((ops.OpCompositeConstruct, ops.OpConstantComposite))
 
 
 def accesses(
@@ -154,8 +155,12 @@ def _recast(module: Module, whole: Inst, type: Inst, out: list[Inst]) -> Inst:
     inner, wanted = whole.type.args[0], type.args[0]
     parts: list[Inst] = []
     for number in range(types.size_of(type)):
-        out.append(value(module, ops.OpCompositeExtract, inner, [whole], (number,)))
-        parts.append(_recast(module, out[-1], wanted, out))
+        if whole.op in _MADE_OF_PARTS:
+            part = whole.args[number]
+        else:
+            part = value(module, ops.OpCompositeExtract, inner, [whole], (number,))
+            out.append(part)
+        parts.append(_recast(module, part, wanted, out))
     out.append(value(module, ops.OpCompositeConstruct, type, parts, ()))
     return out[-1]
 
